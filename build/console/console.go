@@ -1,0 +1,171 @@
+// Package console is how archmage speaks. The rules:
+//
+//   - stdout carries results alone: references, paths, JSON. It can be piped.
+//   - stderr carries everything else: one plain line per event, final when
+//     written, without control characters where it is no terminal.
+//   - An error is one line, `archmage: verb subject: cause`; its hint, what to
+//     do, is a line of its own.
+//   - Colour only marks what a line is, only on a terminal, never with NO_COLOR.
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fatih/color"
+	"github.com/mattn/go-isatty"
+)
+
+// Console writes results and events. Its methods may be called concurrently;
+// lines never interleave.
+type Console struct {
+	mu       sync.Mutex
+	out, err io.Writer
+	color    bool
+}
+
+// New returns a console on out and err. Colour is used where err is a terminal
+// and the environment has no NO_COLOR and no TERM=dumb.
+func New(out, err io.Writer) *Console {
+	f, isFile := err.(*os.File)
+	terminal := isFile && isatty.IsTerminal(f.Fd())
+	colored := terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return &Console{out: out, err: err, color: colored}
+}
+
+// Std is the console on the process's stdout and stderr.
+func Std() *Console { return New(os.Stdout, os.Stderr) }
+
+// Result writes one line of the result to stdout.
+func (c *Console) Result(line string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintln(c.out, line)
+}
+
+// Write hands data to stdout as it is.
+func (c *Console) Write(data []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.Write(data)
+}
+
+// Event says that something is done: what was done (one word, a verb of the
+// CLI), to what, and how it ended.
+func (c *Console) Event(verb, subject, detail string) {
+	c.line(strings.TrimRight(fmt.Sprintf("%s %-28s %s", c.paint(fmt.Sprintf("%-8s", verb), color.FgCyan), subject, detail), " "))
+}
+
+// Note tells what the user may want to know and need not act on.
+func (c *Console) Note(format string, args ...any) {
+	c.line(c.paint("note:", color.FgBlue) + " " + fmt.Sprintf(format, args...))
+}
+
+// Warn tells what may be wrong.
+func (c *Console) Warn(format string, args ...any) {
+	c.line(c.paint("warning:", color.FgYellow) + " " + fmt.Sprintf(format, args...))
+}
+
+// Lines writes text as it is, e.g. a finding with its source excerpt.
+func (c *Console) Lines(lines string) {
+	c.line(strings.TrimRight(lines, "\n"))
+}
+
+// Error writes every error that was joined into err, in order and each once,
+// with its hint.
+func (c *Console) Error(err error) {
+	for _, m := range messages(err) {
+		text := c.paint("archmage:", color.FgRed) + " " + m.text
+		if m.hint != "" {
+			text += "\n  " + c.paint("hint:", color.FgGreen) + " " + m.hint
+		}
+		c.line(text)
+	}
+}
+
+// Text is err as Error writes it, without colour and without the program's
+// name: for whoever prints it himself.
+func Text(err error) string {
+	var lines []string
+	for _, m := range messages(err) {
+		lines = append(lines, m.text)
+		if m.hint != "" {
+			lines = append(lines, "  hint: "+m.hint)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// message is one error for people.
+type message struct{ text, hint string }
+
+func messages(err error) []message {
+	var all []message
+	for _, e := range Leaves(err) {
+		m := message{printable(e.Error()), hintOf(e)}
+		if !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (c *Console) line(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintln(c.err, text)
+}
+
+func (c *Console) paint(text string, attr color.Attribute) string {
+	if !c.color {
+		return text
+	}
+	p := color.New(attr)
+	p.EnableColor()
+	return p.Sprint(text)
+}
+
+// Leaves are the errors joined into err, in order.
+func Leaves(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, Leaves(e)...)
+	}
+	return all
+}
+
+// hintOf is the hint of the first error in the chain that has one.
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	for errors.As(err, &h) {
+		if hint := h.Hint(); hint != "" {
+			return hint
+		}
+		next, ok := h.(interface{ Unwrap() error })
+		if !ok {
+			return ""
+		}
+		err = next.Unwrap()
+	}
+	return ""
+}
+
+// printable keeps control characters, which may come from a registry or a file,
+// off the terminal. Line breaks stay: a compiler's output has them.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, strings.TrimRight(text, "\n"))
+}
