@@ -1,0 +1,36 @@
+package audit
+
+import (
+	"errors"
+
+	"github.com/archmage-go/archmage/build/platform"
+)
+
+// Finding is one way in which something is not what it claims to be, or one
+// thing that could not be decided. It says neither path nor image: whoever
+// looked knows what was looked at.
+type Finding struct {
+	Platform   platform.Platform `json:"platform"` // what was claimed
+	Message    string            `json:"message"`
+	NotChecked bool              `json:"not_checked,omitempty"` // undecided: neither wrong nor fine
+}
+
+// Error is the message after the platform.
+func (f Finding) Error() string {
+	text := f.Message
+	if f.NotChecked {
+		text = "not checked: " + text
+	}
+	return f.Platform.String() + ": " + text
+}
+
+// Wrong joins the findings that are decided, in order; nil where there is none.
+func Wrong(list []Finding) error {
+	var errs []error
+	for _, f := range list {
+		if !f.NotChecked {
+			errs = append(errs, f)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,163 @@
+package compile
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// stampsFile remembers, per file of a kept directory, what it looked like when
+// the go command had made it.
+const stampsFile = ".stamps.json"
+
+// stamp tells whether a file was changed since.
+type stamp struct {
+	Size  int64     `json:"size"`
+	Mtime time.Time `json:"mtime"`
+}
+
+// kept is a directory with the results of earlier runs of one go command.
+//
+// The go command finds out by a build ID in the head of each file whether it is
+// up to date, and then only sets its time. So a file that was changed behind its
+// back (by strip, through a hard link) would stay for ever; stamps find it.
+type kept struct {
+	dir    string
+	stamps map[string]stamp
+	before map[string]*os.File // held open, so that no new file can get the same inode
+	names  []string
+}
+
+// open makes ready for building files into dir: whatever there is not as the
+// last run left it is removed.
+func open(dir string, files []string) (*kept, error) {
+	k := &kept{dir: dir, stamps: map[string]stamp{}, before: map[string]*os.File{}, names: files}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if data, err := os.ReadFile(k.path(stampsFile)); err == nil {
+		_ = json.Unmarshal(data, &k.stamps) // damaged: everything is linked again
+	}
+	for _, name := range files {
+		info, err := os.Lstat(k.path(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && k.asLeft(name, info) {
+			if f, err := os.Open(k.path(name)); err == nil {
+				k.before[name] = f
+				continue
+			}
+		}
+		if err := os.RemoveAll(k.path(name)); err != nil {
+			k.close()
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+func (k *kept) path(name string) string { return filepath.Join(k.dir, name) }
+
+func (k *kept) asLeft(name string, info fs.FileInfo) bool {
+	s, known := k.stamps[name]
+	return known && info.Mode().IsRegular() && s.Size == info.Size() && s.Mtime.Equal(info.ModTime())
+}
+
+// outcome is how a go command ended.
+type outcome int
+
+const (
+	succeeded outcome = iota
+	failed            // by its own judgement, after building what it could
+	killed            // files may be half written
+)
+
+// settle says what the go command made of each file, leaving out those it did
+// not get to. Where it failed, a file that is not new and whose time was not set
+// either is from an earlier run. Up to date files get their old time back, so
+// that they count as unchanged elsewhere too.
+func (k *kept) settle(end outcome) map[string]State {
+	fresh := map[string]State{}
+	for _, name := range k.names {
+		info, err := os.Lstat(k.path(name))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		old := k.isOld(name, info)
+		if !old && end == killed {
+			delete(k.stamps, name)
+			continue
+		}
+		if !old {
+			fresh[name] = Built
+		} else if touched := !info.ModTime().Equal(k.stamps[name].Mtime); touched || end == succeeded {
+			fresh[name] = Unchanged
+			_ = os.Chtimes(k.path(name), k.stamps[name].Mtime, k.stamps[name].Mtime)
+		}
+		if info, err = executable(k.path(name)); err != nil {
+			delete(fresh, name)
+			continue
+		}
+		k.stamps[name] = stamp{info.Size(), info.ModTime()}
+	}
+	return fresh
+}
+
+// isOld reports whether a file is the one that was there before.
+func (k *kept) isOld(name string, info fs.FileInfo) bool {
+	f := k.before[name]
+	if f == nil {
+		return false
+	}
+	old, err := f.Stat()
+	return err == nil && os.SameFile(old, info)
+}
+
+// executable gives a file mode 0755, whatever the umask.
+func executable(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Perm() != 0o755 {
+		err = os.Chmod(path, 0o755)
+	}
+	return info, err
+}
+
+// save writes the stamps.
+func (k *kept) save() error {
+	data, err := json.Marshal(k.stamps)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(k.dir, stampsFile)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), k.path(stampsFile))
+}
+
+func (k *kept) close() {
+	for _, f := range k.before {
+		f.Close()
+	}
+}
+
+// keepOut makes dir and keeps it out of git.
+func keepOut(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
+		return os.WriteFile(ignore, []byte("*\n"), 0o644)
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/platform"
+)
+
+// Facts is everything a plan follows from.
+type Facts struct {
+	Platforms []platform.Platform
+	Bin       string // form of a binary's path, with {name}, {os}, {arch}, {variant}
+	Leg       string // form of a leg's tag
+	Version   string // that legs are tagged with
+	Engine    string // auto or native
+
+	Commands []Command // every command of the repository; nil where none is needed
+	Skipped  []Skipped
+	Images   []Image
+	Recipes  map[string][]*dockerfile.Recipe // by image name, in the order of its platforms
+}
+
+// New decides what is built. It reads nothing but its argument, and returns the
+// same plan for the same facts.
+func New(f Facts) (*Plan, error) {
+	p := &Plan{Version: Version, Commands: slices.Clone(f.Commands), Skipped: slices.Clone(f.Skipped)}
+	needs := map[string]map[platform.Platform]bool{} // command → platforms
+	var errs []error
+	errs = append(errs, CheckVersion(f.Leg, f.Version, legPlatforms(f.Images)))
+	for _, img := range f.Images {
+		img.Binaries = f.addNeeds(needs, img)
+		p.Images = append(p.Images, img)
+		legs, err := f.legs(img)
+		p.Legs = append(p.Legs, legs...)
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	f.markRebuilt(p, needs)
+	var err error
+	p.Binaries, err = f.binaries(needs)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// binaries lists what has to be compiled, by command, then by platform.
+func (f Facts) binaries(needs map[string]map[platform.Platform]bool) ([]Binary, error) {
+	var list []Binary
+	var errs []error
+	for _, c := range f.Commands {
+		for _, pl := range f.Platforms {
+			switch {
+			case !needs[c.Name][pl]:
+			case !slices.Contains(c.Platforms, pl):
+				errs = append(errs, usage("command "+c.Name, "leave the platform out for the images that copy it",
+					"does not build for %s: its build constraints exclude every file", pl))
+			default:
+				list = append(list, f.Binary(c, pl))
+			}
+		}
+	}
+	return list, errors.Join(errs...)
+}
+
+func legPlatforms(images []Image) []platform.Platform {
+	var all []platform.Platform
+	for _, img := range images {
+		for _, pl := range img.Platforms {
+			if !slices.Contains(all, pl) {
+				all = append(all, pl)
+			}
+		}
+	}
+	return all
+}
+
+// addNeeds notes which binaries an image copies, and returns their commands.
+func (f Facts) addNeeds(needs map[string]map[platform.Platform]bool, img Image) []string {
+	names := map[string]bool{}
+	for i, r := range f.Recipes[img.Name] {
+		for _, c := range f.Commands {
+			if f.copies(r, img, c, img.Platforms[i]) {
+				if needs[c.Name] == nil {
+					needs[c.Name] = map[platform.Platform]bool{}
+				}
+				needs[c.Name][img.Platforms[i]] = true
+				names[c.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// copies reports whether a recipe copies a command's binary for the platform.
+// A COPY of the whole context does not count: what it takes is there or not,
+// and most of them feed a RUN that compiles from source.
+func (f Facts) copies(r *dockerfile.Recipe, img Image, c Command, pl platform.Platform) bool {
+	b := f.Binary(c, pl)
+	for _, name := range append([]string{b.Path}, b.Also...) {
+		rel, inside := within(img.Context, name)
+		if inside && slices.ContainsFunc(r.ContextCopies(), func(cp dockerfile.ContextCopy) bool {
+			return slices.ContainsFunc(cp.Paths, func(source string) bool { return Takes(source, rel) })
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// within is a path of the repository as a context directory sees it.
+func within(context, name string) (string, bool) {
+	if context == "" || context == "." {
+		return name, true
+	}
+	return strings.CutPrefix(name, context+"/")
+}
+
+// Takes reports whether a COPY source, cleaned and relative, takes the file:
+// by name, by wildcard, or with the directory it is in. The whole context takes
+// nothing by name.
+func Takes(source, file string) bool {
+	if source == "." || source == "" || source == "/" {
+		return false
+	}
+	for p := file; p != "."; p = path.Dir(p) {
+		if ok, _ := path.Match(source, p); ok || source == p {
+			return true
+		}
+	}
+	return false
+}
+
+// Binary is a command compiled for a platform, as planned here.
+func (f Facts) Binary(c Command, pl platform.Platform) Binary {
+	b := Binary{Command: c.Name, Package: c.ImportPath, Module: c.Module, Platform: pl, Path: pl.Expand(f.Bin, c.Name)}
+	bare := platform.Platform{OS: pl.OS, Arch: pl.Arch}
+	if pl.Variant != "" && f.variants(pl) == 1 {
+		if also := bare.Expand(f.Bin, c.Name); also != b.Path {
+			b.Also = []string{also}
+		}
+	}
+	return b
+}
+
+// variants counts the planned platforms of one architecture.
+func (f Facts) variants(pl platform.Platform) int {
+	n := 0
+	for _, q := range f.Platforms {
+		if q.OS == pl.OS && q.Arch == pl.Arch {
+			n++
+		}
+	}
+	return n
+}
+
+// legs plans one image on each of its platforms.
+func (f Facts) legs(img Image) ([]Leg, error) {
+	var legs []Leg
+	var errs []error
+	for i, pl := range img.Platforms {
+		leg := Leg{Image: img.Name, Platform: pl, Tag: LegTag(f.Leg, f.Version, pl), Engine: "native", Why: "no RUN"}
+		if op, needed := f.Recipes[img.Name][i].NeedsEngine(); needed {
+			leg.Engine, leg.Why = "", describe(img, op)
+		}
+		if strings.Contains(leg.Tag, "/") || len(leg.Tag) > 128 {
+			errs = append(errs, usage("image "+img.Name, "shorten VERSION or IMAGE_LEG", "leg tag %q is no legal tag", leg.Tag))
+		}
+		legs = append(legs, leg)
+	}
+	return legs, errors.Join(errs...)
+}
+
+// describe says where the instruction stands that needs an engine.
+func describe(img Image, op dockerfile.Op) string {
+	what := map[dockerfile.Kind]string{dockerfile.KindGit: "a git source", dockerfile.KindRun: "RUN"}[op.Kind]
+	if what == "" {
+		what = string(op.Kind)
+	}
+	if len(op.Ranges) == 0 {
+		return fmt.Sprintf("%s in %s", what, img.Dockerfile)
+	}
+	return fmt.Sprintf("%s at %s:%d", what, img.Dockerfile, op.Ranges[0].Start.Line)
+}
+
+// markRebuilt finds the commands that their own image compiles from source, and
+// that no image copies.
+func (f Facts) markRebuilt(p *Plan, needs map[string]map[platform.Platform]bool) {
+	for i, c := range p.Commands {
+		at := slices.IndexFunc(p.Images, func(img Image) bool { return img.Name == strings.ToLower(c.Name) })
+		if at < 0 || len(needs[c.Name]) > 0 {
+			continue
+		}
+		for _, r := range f.Recipes[p.Images[at].Name] {
+			if op, needed := r.NeedsEngine(); needed && op.Kind == dockerfile.KindRun {
+				p.Images[at].Rebuilds = true
+				p.Commands[i].Rebuilt = describe(p.Images[at], op)
+			}
+		}
+	}
+}
