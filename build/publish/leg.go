@@ -1,0 +1,116 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/archmage-go/archmage/build/platform"
+	"github.com/archmage-go/archmage/build/registry"
+)
+
+// State says what became of a leg.
+type State string
+
+// A leg was not there, was there as it is, or took the place of another.
+const (
+	Pushed    State = "pushed"
+	Published State = "published"
+	Replaced  State = "replaced"
+)
+
+// Receipt is a leg that is published.
+type Receipt struct {
+	Image    string            `json:"image"`
+	Name     string            `json:"name"` // of the repository
+	Platform platform.Platform `json:"platform"`
+	Tag      string            `json:"tag"`
+	Digest   string            `json:"digest"`
+	Size     int64             `json:"size"` // bytes of config and layers, compressed
+	State    State             `json:"state"`
+}
+
+// String is the reference as name:tag@digest.
+func (r Receipt) String() string { return r.Name + ":" + r.Tag + "@" + r.Digest }
+
+// Push is where a leg goes, and what may be replaced there.
+type Push struct {
+	Image string
+	Repo  registry.Repository // opened to write
+	Leg   Leg
+	Fixed bool // the version is one that is written once, see [Fixed]
+	Force bool // replace it all the same
+}
+
+func (p Push) ref() string { return p.Repo.Name() + ":" + p.Leg.Tag }
+
+// PushLeg publishes img under its leg's tag. One that is there with the same
+// digest stays; one that differs is replaced, but for a fixed version, where
+// that is refused. When the registry does not say whether there is one, nothing
+// is written.
+func PushLeg(ctx context.Context, p Push, img v1.Image) (Receipt, error) {
+	r, err := p.receipt(img)
+	if err != nil {
+		return Receipt{}, err
+	}
+	present, err := p.Repo.Head(ctx, p.Leg.Tag)
+	switch {
+	case errors.Is(err, registry.ErrAbsent):
+		r.State = Pushed
+	case err != nil:
+		return Receipt{}, err
+	case present.Digest.String() == r.Digest:
+		r.State = Published
+		return r, nil
+	case p.Fixed && !p.Force:
+		no := refuse("push "+p.ref(), "there is another one already: %s, this build is %s", present.Digest, r.Digest)
+		no.hint = "a fixed version is written once; choose a new VERSION, or " + forceHint
+		return Receipt{}, no
+	default:
+		r.State = Replaced
+	}
+	_, err = p.Repo.PutImage(ctx, p.Leg.Tag, img)
+	return r, err
+}
+
+func (p Push) receipt(img v1.Image) (Receipt, error) {
+	h, err := img.Digest()
+	if err != nil {
+		return Receipt{}, err
+	}
+	m, err := img.Manifest()
+	if err != nil {
+		return Receipt{}, err
+	}
+	r := Receipt{Image: p.Image, Name: p.Repo.Name(), Platform: p.Leg.Platform, Tag: p.Leg.Tag, Digest: h.String(), Size: m.Config.Size}
+	for _, l := range m.Layers {
+		r.Size += l.Size
+	}
+	return r, nil
+}
+
+// Kept asks, before an engine builds a leg whose result would differ from
+// build to build, whether a fixed version is published already from the same
+// revision. If so it is to be kept as it is, and its receipt is returned.
+// A revision of a changed tree, or none, is equal to no other.
+func Kept(ctx context.Context, p Push, revision string) (r Receipt, kept bool, err error) {
+	if !p.Fixed || p.Force || revision == "" || strings.HasSuffix(revision, "-dirty") {
+		return Receipt{}, false, nil
+	}
+	m, err := readLeg(ctx, p.Repo, p.Leg)
+	var no *refusal
+	if errors.Is(err, registry.ErrAbsent) || errors.As(err, &no) {
+		return Receipt{}, false, nil // pushing will tell what is wrong
+	}
+	if err != nil || m.revision != revision {
+		return Receipt{}, false, err
+	}
+	if r, err = p.receipt(m.img); err != nil {
+		return Receipt{}, false, err
+	}
+	// The tag may name an index with attestations; it is what stays.
+	r.Digest, r.State = m.named.String(), Published
+	return r, true, nil
+}

@@ -1,0 +1,128 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"golang.org/x/sync/errgroup"
+)
+
+// PutImage implements [Repository].
+func (r *remote) PutImage(ctx context.Context, tag string, img v1.Image) (v1.Descriptor, error) {
+	d, err := r.putImage(ctx, tag, img)
+	return d, r.fail("push", tag, err)
+}
+
+func (r *remote) putImage(ctx context.Context, tag string, img v1.Image) (v1.Descriptor, error) {
+	if err := CheckTag(tag); err != nil {
+		return v1.Descriptor{}, err
+	}
+	blobs, err := blobsOf(img)
+	if err != nil {
+		return v1.Descriptor{}, err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(r.client.jobs)
+	for _, b := range blobs {
+		group.Go(func() error { return r.putBlob(groupCtx, b) })
+	}
+	if err := group.Wait(); err != nil {
+		return v1.Descriptor{}, err
+	}
+	m, err := manifestOf(img)
+	if err != nil {
+		return v1.Descriptor{}, err
+	}
+	if err := r.putManifest(ctx, tag, m); err != nil {
+		return v1.Descriptor{}, err
+	}
+	got, err := r.Head(ctx, tag)
+	if err == nil && got.Digest != m.Digest {
+		err = fmt.Errorf("written as %s, but names %s when read back", m.Digest, got.Digest)
+	}
+	return m.Descriptor(), err
+}
+
+// blobsOf is the layers of img and its config, each once. Layers that may not
+// be distributed stay where their manifest says they are.
+func blobsOf(img v1.Image) ([]v1.Layer, error) {
+	layers, err := img.Layers()
+	if err != nil {
+		return nil, err
+	}
+	config, err := partial.ConfigLayer(img)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[v1.Hash]bool{}
+	var blobs []v1.Layer
+	for _, l := range append(layers, config) {
+		mediaType, err := l.MediaType()
+		if err != nil {
+			return nil, err
+		}
+		h, err := l.Digest()
+		if err != nil {
+			return nil, err
+		}
+		if !seen[h] && mediaType.IsDistributable() {
+			seen[h] = true
+			blobs = append(blobs, l)
+		}
+	}
+	return blobs, nil
+}
+
+func manifestOf(img v1.Image) (Manifest, error) {
+	raw, err := img.RawManifest()
+	if err != nil {
+		return Manifest{}, err
+	}
+	mediaType, err := img.MediaType()
+	if err != nil {
+		return Manifest{}, err
+	}
+	return NewManifest(raw, mediaType)
+}
+
+// PutManifest implements [Repository].
+func (r *remote) PutManifest(ctx context.Context, ref string, m Manifest) error {
+	return r.fail("push", ref, r.putManifest(ctx, ref, m))
+}
+
+func (r *remote) putManifest(ctx context.Context, ref string, m Manifest) error {
+	if err := checkPut(ref, m); err != nil {
+		return err
+	}
+	resp, err := r.send(ctx, call{
+		method: http.MethodPut, path: "manifests/" + ref, body: m.Raw,
+		header: map[string]string{"Content-Type": string(m.MediaType)},
+		ok:     []int{http.StatusCreated, http.StatusOK, http.StatusAccepted},
+	})
+	if err != nil {
+		return err
+	}
+	if got := resp.Header.Get("Docker-Content-Digest"); got != "" && got != m.Digest.String() {
+		return fmt.Errorf("digest mismatch: sent %s, the registry stored %s", m.Digest, got)
+	}
+	r.wrote.Store(ref, m.Digest)
+	r.wrote.Store(m.Digest.String(), m.Digest)
+	return nil
+}
+
+// checkPut is what both kinds of repository ask of a manifest and its ref.
+func checkPut(ref string, m Manifest) error {
+	if digestOf(m.Raw) != m.Digest {
+		return fmt.Errorf("digest mismatch: the manifest is not %s", m.Digest)
+	}
+	if !isDigest(ref) {
+		return CheckTag(ref)
+	}
+	if ref != m.Digest.String() {
+		return fmt.Errorf("digest mismatch: the manifest is %s", m.Digest)
+	}
+	return nil
+}
