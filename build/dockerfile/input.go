@@ -1,0 +1,131 @@
+package dockerfile
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/archmage-go/archmage/build/platform"
+	"github.com/containerd/platforms"
+	ocispecs "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// Input is what a recipe is made of.
+type Input struct {
+	Context    string // directory of the build context, as the operating system spells it
+	Dockerfile string // slash path relative to Context, inside it
+
+	Platform      platform.Platform // to build for; must be set
+	BuildPlatform platform.Platform // of BUILDPLATFORM; zero is [platform.Host]
+	Target        string            // stage; "" is the last one
+
+	Args   map[string]string // build arguments, without the automatic ones
+	Labels map[string]string // win over those of the Dockerfile
+	Epoch  *time.Time        // as build argument SOURCE_DATE_EPOCH, in seconds
+
+	// Omit lists slash paths that are never part of the context, whatever the
+	// ignore file says, such as the directory that images are written to.
+	// Paths that leave the context, and the context itself, are passed over.
+	Omit []string
+
+	MultiPlatform bool // several platforms are built: Op.Name carries this one
+
+	Bases BaseResolver // nil is [Offline]
+}
+
+// automatic lists the arguments that BuildKit sets from the platforms and the
+// target. Given as build arguments they would win, and the image would say one
+// architecture and hold another.
+var automatic = []string{
+	"BUILDARCH", "BUILDOS", "BUILDOSVERSION", "BUILDPLATFORM", "BUILDVARIANT",
+	"TARGETARCH", "TARGETOS", "TARGETOSVERSION", "TARGETPLATFORM", "TARGETSTAGE", "TARGETVARIANT",
+}
+
+// epochArg is the build argument for timestamps, see reproducible-builds.org.
+const epochArg = "SOURCE_DATE_EPOCH"
+
+// check refuses what no Dockerfile could make right, and fills in defaults.
+func (e *evaluation) check() error {
+	in := &e.in
+	in.Dockerfile = path.Clean(in.Dockerfile)
+	if !inside(in.Dockerfile) {
+		return &Error{File: in.Dockerfile, Cause: "lies outside the context", hint: "build with a context that holds the Dockerfile"}
+	}
+	if in.Platform == (platform.Platform{}) {
+		return &Error{File: in.Dockerfile, Cause: "no platform to evaluate for"}
+	}
+	for _, name := range automatic {
+		if _, ok := in.Args[name]; ok {
+			return &Error{File: in.Dockerfile, Cause: "build argument " + name + " is set by the platform",
+				hint: "choose the platforms instead; a build argument would put one architecture into another's image"}
+		}
+	}
+	if in.BuildPlatform == (platform.Platform{}) {
+		in.BuildPlatform = platform.Host()
+	}
+	if in.Bases == nil {
+		in.Bases = Offline{}
+	}
+	in.Args = maps.Clone(in.Args)
+	if in.Epoch != nil {
+		if in.Args == nil {
+			in.Args = map[string]string{}
+		}
+		in.Args[epochArg] = strconv.FormatInt(in.Epoch.Unix(), 10)
+	}
+	return nil
+}
+
+// inside reports whether a clean slash path stays below its root.
+func inside(p string) bool {
+	return p != "." && p != ".." && !path.IsAbs(p) && !strings.HasPrefix(p, "../")
+}
+
+// options is in the form that buildctl and buildx send to the front end, so
+// that BuildKit's own parsing applies to it. It is written to by BuildKit.
+func (e *evaluation) options() map[string]string {
+	opts := map[string]string{"filename": e.in.Dockerfile}
+	if e.in.Target != "" {
+		opts["target"] = e.in.Target
+	}
+	if e.in.MultiPlatform {
+		opts["multi-platform"] = "true"
+	}
+	for k, v := range e.in.Args {
+		opts["build-arg:"+k] = v
+	}
+	for k, v := range e.in.Labels {
+		opts["label:"+k] = v
+	}
+	return opts
+}
+
+// omit is Input.Omit as ignore patterns, each matching exactly one path.
+func (in Input) omit() []string {
+	var patterns []string
+	for _, p := range in.Omit {
+		if p = path.Clean(p); inside(p) {
+			patterns = append(patterns, escape.Replace(p))
+		}
+	}
+	slices.Sort(patterns)
+	return slices.Compact(patterns)
+}
+
+// escape takes their meaning from the characters that a pattern gives one.
+var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `!`, `\!`)
+
+// spec is p as BuildKit wants it: normalised, or TARGETVARIANT would be v8.
+func spec(p platform.Platform) ocispecs.Platform {
+	return platforms.Normalize(ocispecs.Platform{OS: p.OS, Architecture: p.Arch, Variant: p.Variant})
+}
+
+// plain is the reverse of spec. It does not go through [platform.Parse], since
+// a FROM may name a platform that Go does not compile for.
+func plain(p ocispecs.Platform) platform.Platform {
+	p = platforms.Normalize(p)
+	return platform.Platform{OS: p.OS, Arch: p.Architecture, Variant: p.Variant}
+}
