@@ -1,0 +1,115 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/archmage-go/archmage/build/run"
+)
+
+// Log is where an engine's progress goes while it works.
+type Log interface {
+	io.WriteCloser
+	Last() []string // its last lines
+}
+
+// Engine is what buildx and buildah have in common: a program that is run once
+// per leg, in a directory of its own.
+type Engine struct {
+	Runner run.Runner
+	Blobs  *Blobs
+	Log    func(leg string) Log // of one leg's progress
+}
+
+// FailedError says that an engine could not build a leg.
+type FailedError struct {
+	Engine  string
+	Last    []string // what it said last
+	Command string   // as one would type it
+	Err     error
+}
+
+func (e *FailedError) Error() string {
+	text := e.Engine + ": " + e.Err.Error()
+	if len(e.Last) > 0 {
+		text += "; its last lines:\n    " + strings.Join(e.Last, "\n    ")
+	}
+	return text
+}
+
+func (e *FailedError) Unwrap() error { return e.Err }
+
+// Hint is how to see it again.
+func (e *FailedError) Hint() string { return "to repeat it by hand: " + e.Command }
+
+// run starts the engine for one leg. What it writes to where cmd does not say
+// is shown as progress.
+func (e Engine) run(ctx context.Context, name, leg string, cmd run.Cmd) error {
+	log := e.Log(leg)
+	cmd.Stderr = log
+	if cmd.Stdout == nil {
+		cmd.Stdout = log
+	}
+	err := e.Runner.Run(ctx, cmd)
+	err = errors.Join(err, log.Close())
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return &FailedError{Engine: name, Last: log.Last(), Command: cmd.String(), Err: err}
+}
+
+// args are the arguments that both programs spell alike.
+func (r Request) args() []string {
+	args := []string{"--platform", r.Recipe.Platform.String()}
+	if r.Recipe.Target != "" {
+		args = append(args, "--target", r.Recipe.Target)
+	}
+	args = append(args, each("--build-arg", r.BuildArgs)...)
+	args = append(args, each("--label", r.Labels)...)
+	for _, s := range r.Secrets {
+		args = append(args, "--secret", s)
+	}
+	for _, s := range r.SSH {
+		args = append(args, "--ssh", s)
+	}
+	return args
+}
+
+func each(flag string, values map[string]string) []string {
+	var args []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		args = append(args, flag, key+"="+values[key])
+	}
+	return args
+}
+
+// ignoring gives the Dockerfile, and beside it the ignore file that counts and
+// leaves out what is never part of a context. Where the ignore file of the
+// repository does that already, the Dockerfile is the repository's own.
+func (r Request) ignoring(dir string) (dockerfile string, err error) {
+	dockerfile = filepath.Join(r.Context, filepath.FromSlash(r.Recipe.Dockerfile))
+	if !exists(filepath.Join(r.Context, r.Omit)) || r.Omit == "" {
+		return dockerfile, nil
+	}
+	patterns := append(slices.Clone(r.Recipe.Ignore.Patterns), r.Omit)
+	copied := filepath.Join(dir, filepath.Base(dockerfile))
+	data, err := os.ReadFile(dockerfile)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(copied, data, 0o644); err != nil {
+		return "", err
+	}
+	return copied, os.WriteFile(copied+".dockerignore", []byte(strings.Join(patterns, "\n")+"\n"), 0o644)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

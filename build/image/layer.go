@@ -1,0 +1,112 @@
+package image
+
+import (
+	"context"
+	"io"
+	"os"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/archmage-go/archmage/build/rootfs"
+)
+
+// pending is a layer that is not written yet, and need not be, unless the image
+// consists of it.
+type pending struct {
+	description string // of the operation, for history lines that a base lacks
+	base        v1.Layer
+	entries     func(context.Context) ([]rootfs.Entry, error)
+}
+
+// layer is a layer of the image with what the config says of it.
+type layer struct {
+	v1.Layer
+	description string
+}
+
+// write gives the layer its bytes. A layer of a base has them already.
+func (p pending) write(ctx context.Context, blobs *Blobs, r Request) (layer, error) {
+	if p.base != nil {
+		return layer{retype(p.base, r.Format), p.description}, nil
+	}
+	entries, err := p.entries(ctx)
+	if err != nil {
+		return layer{}, err
+	}
+	blob, err := blobs.write(ctx, r.Format, func(w io.Writer) error {
+		return rootfs.WriteLayer(w, entries, epoch(r))
+	})
+	if err != nil {
+		return layer{}, err
+	}
+	return layer{blob, p.description}, nil
+}
+
+// blob is a compressed layer in a file.
+type blob struct {
+	path           string
+	digest, diffID v1.Hash
+	size           int64
+	mediaType      types.MediaType
+}
+
+// Digest implements [v1.Layer].
+func (b *blob) Digest() (v1.Hash, error) { return b.digest, nil }
+
+// DiffID implements [v1.Layer].
+func (b *blob) DiffID() (v1.Hash, error) { return b.diffID, nil }
+
+// Size implements [v1.Layer].
+func (b *blob) Size() (int64, error) { return b.size, nil }
+
+// MediaType implements [v1.Layer].
+func (b *blob) MediaType() (types.MediaType, error) { return b.mediaType, nil }
+
+// Compressed implements [v1.Layer].
+func (b *blob) Compressed() (io.ReadCloser, error) { return os.Open(b.path) }
+
+// Uncompressed implements [v1.Layer].
+func (b *blob) Uncompressed() (io.ReadCloser, error) {
+	f, err := os.Open(b.path)
+	if err != nil {
+		return nil, err
+	}
+	return decompress(f, b.mediaType)
+}
+
+// retyped is a base's layer under the media type of the image's family.
+type retyped struct {
+	v1.Layer
+	mediaType types.MediaType
+}
+
+func (r retyped) MediaType() (types.MediaType, error) { return r.mediaType, nil }
+
+// Unwrap is the layer as the base has it, so that a registry can mount it.
+func (r retyped) Unwrap() v1.Layer { return r.Layer }
+
+// families pairs the layer types that have a counterpart. Plain and zstd layers
+// have one under OCI alone, and keep it.
+var families = []struct{ oci, docker types.MediaType }{
+	{types.OCILayer, types.DockerLayer},
+	{types.OCIUncompressedLayer, types.DockerUncompressedLayer},
+	{types.OCIRestrictedLayer, types.DockerForeignLayer},
+}
+
+// retype gives a base's layer the media type of the image's family.
+func retype(l v1.Layer, f Format) v1.Layer {
+	have, err := l.MediaType()
+	if err != nil {
+		return l // reading it later reports the error
+	}
+	for _, pair := range families {
+		if want := pair.oci; have == pair.docker && !f.Docker {
+			return retyped{l, want}
+		}
+		if want := pair.docker; have == pair.oci && f.Docker {
+			return retyped{l, want}
+		}
+	}
+	return l
+}

@@ -1,0 +1,40 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Native builds recipes without RUN, with no engine at all. It may be used by
+// several goroutines.
+type Native struct {
+	Bases *Bases
+	Blobs *Blobs // where new layers are written
+}
+
+// Build implements [Builder]. The same request gives the same digest on any
+// machine. The image reads its new layers from n.Blobs, so it lives no longer
+// than they do.
+func (n Native) Build(ctx context.Context, r Request) (_ v1.Image, err error) {
+	if op, needed := r.Recipe.NeedsEngine(); needed {
+		return nil, refuse(r.Recipe, op)
+	}
+	x := newExecutor(n, r)
+	defer func() { err = errors.Join(err, x.close()) }()
+	result, err := x.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	layers := make([]layer, 0, len(result.layers))
+	for _, p := range result.layers {
+		l, err := p.write(ctx, n.Blobs, r)
+		if err != nil {
+			return nil, fmt.Errorf("layer %s: %w", p.description, err)
+		}
+		layers = append(layers, l)
+	}
+	return assemble(r, layers)
+}
