@@ -1,0 +1,198 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/platform"
+)
+
+// repo is a repository in a test: a txtar archive whose comment holds settings,
+// one a line, and whose files are the repository's.
+//
+//	platforms: linux/amd64 linux/arm64   (the default)
+//	planned: …                           (the default is platforms)
+//	commands: app tool                   (the default is app)
+//	dockerfile: build/x/Dockerfile       (the default is Dockerfile)
+//	context: build                       (the default is the root)
+//	target: stage
+//	args: KEY=value
+//	bin: form
+//	elf: path arch [REL]                 an ELF header to write
+type repo struct {
+	root     string
+	settings map[string][]string
+	elf      [][]string
+}
+
+func newRepo(t testing.TB, comment []byte, files []txtar.File) *repo {
+	t.Helper()
+	r := &repo{root: t.TempDir(), settings: map[string][]string{
+		"platforms": {"linux/amd64", "linux/arm64"}, "commands": {"app"}, "dockerfile": {"Dockerfile"}, "context": {""},
+		"target": {""}, "bin": {"bin/{name}-{os}-{arch}{variant}"},
+	}}
+	for line := range strings.Lines(string(comment)) {
+		key, value, ok := strings.Cut(line, ":")
+		switch {
+		case !ok:
+		case key == "elf":
+			r.elf = append(r.elf, strings.Fields(value))
+		default:
+			r.settings[key] = strings.Fields(value)
+		}
+	}
+	for _, f := range files {
+		r.write(t, f.Name, f.Data)
+	}
+	for _, e := range r.elf {
+		r.write(t, e[0], header(t, e[1:]))
+	}
+	return r
+}
+
+func (r *repo) write(t testing.TB, name string, data []byte) {
+	t.Helper()
+	file := filepath.Join(r.root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if target, ok := strings.CutPrefix(string(data), "-> "); ok {
+		if err := os.Symlink(strings.TrimSpace(target), file); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := os.WriteFile(file, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// header is the beginning of an ELF file: an architecture or a machine's
+// number, and a type where it is no program.
+func header(t testing.TB, words []string) []byte {
+	t.Helper()
+	is := platform.ELF{Class: elf.ELFCLASS64, Data: elf.ELFDATA2LSB, Machine: elf.EM_BPF}
+	if words[0] != "bpf" {
+		p, ok := platform.Named(words[0])
+		if !ok {
+			t.Fatalf("no architecture %s", words[0])
+		}
+		is = p.ELF()
+	}
+	kind := elf.ET_EXEC
+	if slices.Contains(words, "REL") {
+		kind = elf.ET_REL
+	}
+	h := make([]byte, 64)
+	copy(h, elf.ELFMAG)
+	h[elf.EI_CLASS], h[elf.EI_DATA], h[elf.EI_VERSION] = byte(is.Class), byte(is.Data), 1
+	order := is.ByteOrder()
+	binary.ByteOrder(order).PutUint16(h[16:], uint16(kind))
+	order.PutUint16(h[18:], uint16(is.Machine))
+	return h
+}
+
+func (r *repo) platforms(t testing.TB, key string) []platform.Platform {
+	t.Helper()
+	list, _, err := platform.ParseList(strings.Join(r.settings[key], " "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// subject evaluates the Dockerfile for every platform.
+func (r *repo) subject(t testing.TB, image string) (Subject, error) {
+	t.Helper()
+	get := func(key string) string { return strings.Join(r.settings[key], " ") }
+	root, err := os.OpenRoot(r.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	s := Subject{Image: image, Root: root.FS(), Context: get("context"), Bin: get("bin"),
+		Commands: r.settings["commands"], Planned: r.platforms(t, "planned")}
+	args := map[string]string{}
+	for _, a := range r.settings["args"] {
+		key, value, _ := strings.Cut(a, "=")
+		args[key] = value
+	}
+	for _, p := range r.platforms(t, "platforms") {
+		rec, err := dockerfile.Evaluate(context.Background(), dockerfile.Input{
+			Context:    filepath.Join(r.root, filepath.FromSlash(s.Context)),
+			Dockerfile: strings.TrimPrefix(get("dockerfile"), s.Context+"/"),
+			Platform:   p, BuildPlatform: platform.Platform{OS: "linux", Arch: "amd64"},
+			Target: get("target"), Args: args, MultiPlatform: true, Omit: []string{"dist"},
+		})
+		if err != nil {
+			return s, err
+		}
+		s.Recipes = append(s.Recipes, rec)
+	}
+	return s, nil
+}
+
+// TestGolden judges every repository in testdata. The last file of each, want,
+// is what WriteText prints; UPDATE=1 writes it anew. A case whose name begins
+// with "ok" must have no finding.
+func TestGolden(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "testdata/"), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			golden(t, file)
+		})
+	}
+}
+
+func golden(t *testing.T, file string) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := txtar.Parse(data)
+	var want []byte
+	if n := len(a.Files); n > 0 && a.Files[n-1].Name == "want" {
+		want = a.Files[n-1].Data
+		a.Files = a.Files[:n-1]
+	}
+	s, err := newRepo(t, a.Comment, a.Files).subject(t, "app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	findings := Check([]Subject{s})
+	if err := WriteText(&got, findings, []Subject{s}); err != nil {
+		t.Fatal(err)
+	}
+	rule := path.Base(filepath.ToSlash(filepath.Dir(file)))
+	if ok := strings.HasPrefix(filepath.Base(file), "ok"); ok != (len(findings) == 0) {
+		t.Errorf("%d findings:\n%s", len(findings), got.Bytes())
+	} else if !ok && !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == rule }) {
+		t.Errorf("no %s among the findings:\n%s", rule, got.Bytes())
+	}
+	if os.Getenv("UPDATE") != "" {
+		a.Files = append(a.Files, txtar.File{Name: "want", Data: got.Bytes()})
+		if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("got:\n%s\nwant:\n%s", got.Bytes(), want)
+	}
+}

@@ -1,0 +1,127 @@
+package verify
+
+import (
+	"path"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/platform"
+)
+
+// state is one image while it is judged.
+type state struct {
+	Subject
+	files files
+	bin   binaries
+	takes []*take
+}
+
+// take is one source that one platform copies from the build context.
+type take struct {
+	r      *dockerfile.Recipe
+	ins    *dockerfile.Instruction
+	source int    // index into ins.Sources
+	path   string // cleaned, relative to the context, variables expanded, wildcards kept
+	op     int
+	copy   *dockerfile.Copy
+	ignore ignore
+
+	claimed bool // some rule has reported it, or knows that it follows from what it reported
+}
+
+func newState(s Subject) *state {
+	st := &state{Subject: s, files: newFiles(s), bin: newBinaries(s)}
+	foreign := st.foreignContext()
+	for _, r := range st.judged() {
+		for _, t := range takesOf(r) {
+			if !foreign || st.bin.contains(t.path) {
+				st.takes = append(st.takes, t)
+			}
+		}
+	}
+	return st
+}
+
+// takesOf lists what a recipe copies. A RUN --mount leaves nothing in the image.
+func takesOf(r *dockerfile.Recipe) []*take {
+	var list []*take
+	drop := newIgnore(r.Ignore)
+	for _, c := range r.ContextCopies() {
+		if c.Action < 0 {
+			continue
+		}
+		ins := instruction(r.File, c.Range, c.Action)
+		if ins == nil {
+			continue
+		}
+		for _, p := range c.Paths {
+			list = append(list, &take{r: r, ins: ins, source: c.Action, path: p, op: c.Op,
+				copy: r.Ops[c.Op].File.Actions[c.Action].Copy, ignore: drop})
+		}
+	}
+	return list
+}
+
+// instruction is the COPY or ADD that stands there. Its sources are the first
+// actions of its operation, in their order; heredocs come after them.
+func instruction(f *dockerfile.File, at dockerfile.Range, action int) *dockerfile.Instruction {
+	for i := range f.Stages {
+		for k := range f.Stages[i].Instructions {
+			ins := &f.Stages[i].Instructions[k]
+			if copies(ins) && ins.Range.Start.Line == at.Start.Line && action < len(ins.Sources) {
+				return ins
+			}
+		}
+	}
+	return nil
+}
+
+func copies(ins *dockerfile.Instruction) bool { return ins.Keyword == "COPY" || ins.Keyword == "ADD" }
+
+// written is the source as the Dockerfile spells it.
+func (t *take) written() string { return t.ins.Sources[t.source] }
+
+// whole is a COPY of everything: it names no file.
+func (t *take) whole() bool { return t.path == "." }
+
+// puts reports whether the file, relative to the context, is in the image by
+// this copy.
+func (t *take) puts(file string, keeps func(*dockerfile.Run) bool) bool {
+	return reaches(t.r, t.op, landing(t.copy, "/"+file), keeps)
+}
+
+// inImage is puts for what the source itself names. What is in a directory that
+// is not there cannot be followed, so the directory's place decides.
+func (s *state) inImage(t *take) bool {
+	if wildcard(t.path) || s.dir(t) {
+		return t.r.ReachesResult(t.op)
+	}
+	return t.puts(t.path, always)
+}
+
+// dir reports whether a source is a directory, or meant as one.
+func (s *state) dir(t *take) bool {
+	written := t.written()
+	return s.files.isDir(t.path) || written[len(written)-1] == '/'
+}
+
+// platforms are those of the image, in order.
+func (s *state) platforms() []platform.Platform {
+	var list []platform.Platform
+	for _, r := range s.judged() {
+		list = append(list, r.Platform)
+	}
+	return list
+}
+
+// judged are the recipes that there are.
+func (s *state) judged() []*dockerfile.Recipe {
+	var list []*dockerfile.Recipe
+	for _, r := range s.Recipes {
+		if r != nil && r.File != nil {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (s *state) file(r *dockerfile.Recipe) string { return path.Join(s.Context, r.Dockerfile) }

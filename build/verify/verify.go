@@ -1,0 +1,47 @@
+// Package verify finds what in a Dockerfile would put a wrong binary into an
+// image. It compares the recipes of an image's platforms instead of matching
+// text, so it knows what each platform really copies.
+//
+// A rule is a row of the table in rule.go, judges one image at a time, and has
+// a page in docs/rules. What a rule cannot know, such as the content of a base,
+// makes it silent: a finding of severity error is wrong in any case.
+package verify
+
+import (
+	"io/fs"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/platform"
+)
+
+// Subject is one image to judge.
+type Subject struct {
+	Image   string               // name
+	Root    fs.FS                // the repository; names of files and the first bytes of some are read
+	Context string               // slash path of the build context from Root; "" is Root
+	Recipes []*dockerfile.Recipe // one for each of the image's platforms, in their order
+
+	Bin      string              // form of a binary's path from Root, with {name}, {os}, {arch}, {variant}
+	Commands []string            // names of every command of the repository
+	Planned  []platform.Platform // of the whole run; nil is those of Recipes
+}
+
+// Check judges every subject. It needs no network and starts nothing.
+//
+// Findings are sorted by file, line, column, rule and image. Each is listed
+// once: what several platforms share is one finding with all of them, in the
+// order of the recipes, and what images of one Dockerfile share is one finding
+// whose Image lists their names, sorted and separated by commas.
+func Check(subjects []Subject) []Finding {
+	var all []Finding
+	for _, s := range subjects {
+		st := newState(s)
+		for _, row := range table() {
+			for _, f := range row.check(st) {
+				f.Rule, f.Severity, f.URL, f.Image = row.Name, row.Severity, row.URL, s.Image
+				all = append(all, f)
+			}
+		}
+	}
+	return merge(all)
+}
