@@ -56,9 +56,9 @@ func TestInputIsChecked(t *testing.T) {
 		change           func(*Input)
 	}{
 		{"unknown target", `dockerfile Dockerfile: no stage "on"`, "stages: one, two", func(in *Input) { in.Target = "on" }},
-		{"missing", "dockerfile x/Dockerfile: no such file", "looked in context " + base.Context, func(in *Input) { in.Dockerfile = "x/Dockerfile" }},
-		{"outside", "dockerfile ../Dockerfile: lies outside the context", "build with a context that holds the Dockerfile", func(in *Input) { in.Dockerfile = "a/../../Dockerfile" }},
-		{"absolute", "dockerfile /etc/passwd: lies outside the context", "build with a context that holds the Dockerfile", func(in *Input) { in.Dockerfile = "/etc/passwd" }},
+		{"missing", "dockerfile x/Dockerfile: no such file", "looked in " + base.Context, func(in *Input) { in.Dockerfile = "x/Dockerfile" }},
+		{"outside", "dockerfile ../Dockerfile: lies outside the repository", "", func(in *Input) { in.Dockerfile = "a/../../Dockerfile" }},
+		{"absolute", "dockerfile /etc/passwd: lies outside the repository", "", func(in *Input) { in.Dockerfile = "/etc/passwd" }},
 		{"no platform", "dockerfile Dockerfile: no platform to evaluate for", "", func(in *Input) { in.Platform = platform.Platform{} }},
 		{"automatic argument", "dockerfile Dockerfile: build argument TARGETARCH is set by the platform", "", func(in *Input) { in.Args = map[string]string{"TARGETARCH": "amd64"} }},
 	} {

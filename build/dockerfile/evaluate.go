@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -61,12 +60,11 @@ type evaluation struct {
 }
 
 func (e *evaluation) run(ctx context.Context) (*Recipe, error) {
-	root, err := os.OpenRoot(e.in.Context)
+	daemon, err := newGateway(e)
 	if err != nil {
-		return nil, &Error{File: e.in.Dockerfile, Cause: "context: " + err.Error(), err: err}
+		return nil, &Error{File: e.in.Dockerfile, Cause: err.Error(), err: err}
 	}
-	defer root.Close()
-	daemon := newGateway(e, root)
+	defer daemon.close()
 	bc, src, err := e.open(ctx, daemon)
 	if err != nil {
 		return nil, err
@@ -84,7 +82,7 @@ func (e *evaluation) run(ctx context.Context) (*Recipe, error) {
 	if err := e.stages(); err != nil {
 		return nil, err
 	}
-	if r.Ignore, err = e.ignore(ctx, bc, daemon.files); err != nil {
+	if r.Ignore, err = e.ignore(ctx, bc, daemon); err != nil {
 		return nil, err
 	}
 	if !e.script.mayAddRemote() {
@@ -121,7 +119,7 @@ func (e *evaluation) open(ctx context.Context, daemon *gateway) (*dockerui.Clien
 	src, err := bc.ReadEntrypoint(ctx, "Dockerfile")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, &Error{File: e.in.Dockerfile, Cause: "no such file", hint: "looked in context " + e.in.Context, err: fs.ErrNotExist}
+		return nil, nil, &Error{File: e.in.Dockerfile, Cause: "no such file", hint: "looked in " + e.in.Root, err: fs.ErrNotExist}
 	case err != nil:
 		return nil, nil, e.fail(err)
 	}

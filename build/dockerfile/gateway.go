@@ -10,6 +10,7 @@ import (
 
 	"github.com/moby/buildkit/client/llb"
 	"github.com/moby/buildkit/client/llb/sourceresolver"
+	"github.com/moby/buildkit/frontend/dockerui"
 	"github.com/moby/buildkit/frontend/gateway/client"
 	gwpb "github.com/moby/buildkit/frontend/gateway/pb"
 	"github.com/moby/buildkit/solver/pb"
@@ -18,36 +19,66 @@ import (
 	fstypes "github.com/tonistiigi/fsutil/types"
 )
 
-// gateway stands in for the daemon that the front end talks to: it reads files
-// of the context, asks a BaseResolver for images, and refuses all else.
+// gateway stands in for the daemon that the front end talks to: it reads the
+// Dockerfile and the ignore file, asks a BaseResolver for images, and refuses
+// all else.
 type gateway struct {
-	opts  client.BuildOpts
-	files *directory
-	bases *bases
+	opts       client.BuildOpts
+	dockerfile *directory // that the Dockerfile's path begins in
+	context    *directory
+	bases      *bases
 }
 
 var errDaemon = errors.New("needs a BuildKit daemon")
 
-func newGateway(e *evaluation, root *os.Root) *gateway {
+func newGateway(e *evaluation) (*gateway, error) {
+	dockerfile, err := openDirectory(e.in.Root)
+	if err != nil {
+		return nil, err
+	}
+	buildContext, err := openDirectory(e.in.Context)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("context: %w", err), dockerfile.root.Close())
+	}
 	return &gateway{
-		files: &directory{root: root, read: map[string][]byte{}},
-		bases: e.bases,
+		dockerfile: dockerfile,
+		context:    buildContext,
+		bases:      e.bases,
 		opts: client.BuildOpts{
 			Opts:    e.options(),
 			LLBCaps: pb.Caps.CapSet(pb.Caps.All()), // else COPY --link becomes a plain copy
 			Caps:    gwpb.Caps.CapSet(nil),
 			Workers: []client.WorkerInfo{{Platforms: []ocispecs.Platform{spec(e.in.BuildPlatform)}}},
 		},
-	}
+	}, nil
+}
+
+func (g *gateway) close() {
+	_ = g.dockerfile.root.Close() // both were only read from
+	_ = g.context.root.Close()
 }
 
 func (g *gateway) BuildOpts() client.BuildOpts { return g.opts }
 
-// Solve is asked for the directories with the Dockerfile and the ignore file
-// alone. Both are the context.
-func (g *gateway) Solve(context.Context, client.SolveRequest) (*client.Result, error) {
+// Solve is asked for two directories alone: the one with the Dockerfile, and
+// the context, for its ignore file.
+func (g *gateway) Solve(_ context.Context, req client.SolveRequest) (*client.Result, error) {
 	res := client.NewResult()
-	res.SetRef(g.files)
+	for _, data := range req.Definition.GetDef() {
+		var op pb.Op
+		if err := op.UnmarshalVT(data); err != nil {
+			return nil, err
+		}
+		switch op.GetSource().GetIdentifier() {
+		case "local://" + dockerui.DefaultLocalNameDockerfile:
+			res.SetRef(g.dockerfile)
+		case "local://" + dockerui.DefaultLocalNameContext:
+			res.SetRef(g.context)
+		}
+	}
+	if res.Ref == nil {
+		return nil, errDaemon
+	}
 	return res, nil
 }
 
@@ -71,6 +102,11 @@ func (g *gateway) Warn(context.Context, digest.Digest, string, client.WarnOpts) 
 type directory struct {
 	root *os.Root
 	read map[string][]byte // what was read, so that one can tell which ignore file was
+}
+
+func openDirectory(dir string) (*directory, error) {
+	root, err := os.OpenRoot(dir)
+	return &directory{root: root, read: map[string][]byte{}}, err
 }
 
 func (d *directory) ToState() (llb.State, error) { return llb.State{}, errDaemon }

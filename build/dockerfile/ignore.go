@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/moby/buildkit/frontend/dockerui"
@@ -12,26 +14,37 @@ import (
 
 // ignore is the ignore file that BuildKit chose and its patterns as BuildKit
 // parsed them. A pattern that cannot be matched is an error at its line.
-func (e *evaluation) ignore(ctx context.Context, bc *dockerui.Client, files *directory) (IgnoreFile, error) {
+func (e *evaluation) ignore(ctx context.Context, bc *dockerui.Client, g *gateway) (IgnoreFile, error) {
 	patterns, err := bc.DockerIgnorePatterns(ctx)
 	if err != nil {
 		return IgnoreFile{}, e.fail(err)
 	}
 	ignore := IgnoreFile{Patterns: patterns}
-	for _, name := range []string{e.in.Dockerfile + ".dockerignore", dockerui.DefaultDockerignoreName} {
-		if data, ok := files.read[name]; ok {
-			ignore.Path, ignore.Lines = name, patternLines(data)
-			break
-		}
+	data, found := g.dockerfile.read[e.in.Dockerfile+dockerui.DefaultDockerignoreName]
+	if found {
+		ignore.Path = e.in.Dockerfile + dockerui.DefaultDockerignoreName
+	} else if data, found = g.context.read[dockerui.DefaultDockerignoreName]; found {
+		ignore.Path = e.in.fromRoot(dockerui.DefaultDockerignoreName)
 	}
+	ignore.Lines = patternLines(data)
 	for i, p := range patterns {
 		if _, err := patternmatcher.New([]string{p}); err != nil {
 			line := ignore.Lines[i]
-			return IgnoreFile{}, &Error{File: ignore.Path, Range: newText(files.read[ignore.Path]).span(line, line),
+			return IgnoreFile{}, &Error{File: ignore.Path, Range: newText(data).span(line, line),
 				Cause: "pattern " + p + ": " + err.Error(), err: err}
 		}
 	}
 	return ignore, nil
+}
+
+// fromRoot is the path of a file of the context as seen from Root, where the
+// context lies in it.
+func (in Input) fromRoot(name string) string {
+	rel, err := filepath.Rel(in.Root, in.Context)
+	if err != nil {
+		return name
+	}
+	return path.Join(filepath.ToSlash(rel), name)
 }
 
 // patternLines lists the lines of an ignore file that are patterns, by the

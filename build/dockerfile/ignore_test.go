@@ -3,7 +3,10 @@ package dockerfile
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -70,5 +73,26 @@ func TestBadPatternIsAnErrorAtItsLine(t *testing.T) {
 	var e *Error
 	if !errors.As(err, &e) || e.File != ".dockerignore" || e.Range.Start.Line != 3 {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestDockerfileOutsideItsContext(t *testing.T) {
+	root := tree(t, map[string]string{
+		"dockerfiles/web.Dockerfile": "FROM scratch\nCOPY . /\n",
+		"web/index.html":             "x",
+		"web/.dockerignore":          "secret\n",
+		".dockerignore":              "index.html\n", // not of this context
+	})
+	in := Input{Root: root, Context: filepath.Join(root, "web"), Dockerfile: "dockerfiles/web.Dockerfile", Platform: arm64}
+	r := evaluate(t, in)
+	if r.Dockerfile != in.Dockerfile || r.Ignore.Path != "web/.dockerignore" || !slices.Equal(r.Ignore.Patterns, []string{"secret"}) {
+		t.Errorf("got %s, %+v", r.Dockerfile, r.Ignore)
+	}
+	beside := filepath.Join(root, "dockerfiles", "web.Dockerfile.dockerignore")
+	if err := os.WriteFile(beside, []byte("other\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := evaluate(t, in); r.Ignore.Path != "dockerfiles/web.Dockerfile.dockerignore" || !slices.Equal(r.Ignore.Patterns, []string{"other"}) {
+		t.Errorf("beside: %+v", r.Ignore)
 	}
 }

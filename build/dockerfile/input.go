@@ -15,8 +15,9 @@ import (
 
 // Input is what a recipe is made of.
 type Input struct {
-	Context    string // directory of the build context, as the operating system spells it
-	Dockerfile string // slash path relative to Context, inside it
+	Root       string // directory of the repository, as the operating system spells it; "" is Context
+	Context    string // directory of the build context, likewise
+	Dockerfile string // slash path relative to Root, inside it; it need not be in Context
 
 	Platform      platform.Platform // to build for; must be set
 	BuildPlatform platform.Platform // of BUILDPLATFORM; zero is [platform.Host]
@@ -52,7 +53,7 @@ func (e *evaluation) check() error {
 	in := &e.in
 	in.Dockerfile = path.Clean(in.Dockerfile)
 	if !inside(in.Dockerfile) {
-		return &Error{File: in.Dockerfile, Cause: "lies outside the context", hint: "build with a context that holds the Dockerfile"}
+		return &Error{File: in.Dockerfile, Cause: "lies outside the repository"}
 	}
 	if in.Platform == (platform.Platform{}) {
 		return &Error{File: in.Dockerfile, Cause: "no platform to evaluate for"}
@@ -62,6 +63,9 @@ func (e *evaluation) check() error {
 			return &Error{File: in.Dockerfile, Cause: "build argument " + name + " is set by the platform",
 				hint: "choose the platforms instead; a build argument would put one architecture into another's image"}
 		}
+	}
+	if in.Root == "" {
+		in.Root = in.Context
 	}
 	if in.BuildPlatform == (platform.Platform{}) {
 		in.BuildPlatform = platform.Host()

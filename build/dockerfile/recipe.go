@@ -21,7 +21,7 @@ import (
 // Where only an engine can tell what the Dockerfile does, Config is nil, Ops
 // holds the one operation that says why, and Context is the whole context.
 type Recipe struct {
-	Dockerfile string            // slash path relative to the context root
+	Dockerfile string            // slash path relative to Input.Root
 	Platform   platform.Platform // what it was evaluated for
 	Target     string            // stage asked for; "" is the last one
 	Config     json.RawMessage   // the OCI image config, as BuildKit's front end makes it (history included, rootfs empty)
@@ -47,7 +47,7 @@ type ContextUse struct {
 
 // IgnoreFile is the one ignore file that counts, chosen by BuildKit's rule.
 type IgnoreFile struct {
-	Path     string   // relative to the context root; "" where there is none
+	Path     string   // slash path relative to Input.Root; "" where there is none
 	Patterns []string // as BuildKit hands them to the client, without Input.Omit
 	Lines    []int    // line of each pattern in Path, from 1
 }

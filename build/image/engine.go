@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/distribution/reference"
+
 	"github.com/archmage-go/archmage/build/run"
 )
 
@@ -36,7 +38,7 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string {
-	text := e.Engine + ": " + e.Err.Error()
+	text := e.Err.Error() // which names the program
 	if len(e.Last) > 0 {
 		text += "; its last lines:\n    " + strings.Join(e.Last, "\n    ")
 	}
@@ -49,9 +51,10 @@ func (e *FailedError) Unwrap() error { return e.Err }
 func (e *FailedError) Hint() string { return "to repeat it by hand: " + e.Command }
 
 // run starts the engine for one leg. What it writes to where cmd does not say
-// is shown as progress.
-func (e Engine) run(ctx context.Context, name, leg string, cmd run.Cmd) error {
-	log := e.Log(leg)
+// is shown as progress. byHand is the command to show when it fails, since files
+// that cmd names may be gone by then.
+func (e Engine) run(ctx context.Context, name string, r Request, cmd, byHand run.Cmd) error {
+	log := e.Log(r.leg())
 	cmd.Stderr = log
 	if cmd.Stdout == nil {
 		cmd.Stdout = log
@@ -61,7 +64,7 @@ func (e Engine) run(ctx context.Context, name, leg string, cmd run.Cmd) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &FailedError{Engine: name, Last: log.Last(), Command: cmd.String(), Err: err}
+	return &FailedError{Engine: name, Last: log.Last(), Command: byHand.String(), Err: err}
 }
 
 // args are the arguments that both programs spell alike.
@@ -89,11 +92,33 @@ func each(flag string, values map[string]string) []string {
 	return args
 }
 
+// pinned makes an engine take mirrored bases from where they are, at the digest
+// that they were resolved to. Each is named as BuildKit does, and as people do:
+// buildah compares with what is written.
+func pinned(r Request) []string {
+	var args []string
+	for _, p := range r.Pinned {
+		names := []string{p.Ref}
+		if named, err := reference.ParseNormalizedNamed(p.Ref); err == nil && reference.FamiliarString(named) != p.Ref {
+			names = append(names, reference.FamiliarString(named))
+		}
+		for _, name := range names {
+			args = append(args, "--build-context", name+"=docker-image://"+p.At)
+		}
+	}
+	return args
+}
+
+// dockerfile is the path of the repository's own Dockerfile.
+func (r Request) dockerfile() string {
+	return filepath.Join(r.Root, filepath.FromSlash(r.Recipe.Dockerfile))
+}
+
 // ignoring gives the Dockerfile, and beside it the ignore file that counts and
 // leaves out what is never part of a context. Where the ignore file of the
 // repository does that already, the Dockerfile is the repository's own.
 func (r Request) ignoring(dir string) (dockerfile string, err error) {
-	dockerfile = filepath.Join(r.Context, filepath.FromSlash(r.Recipe.Dockerfile))
+	dockerfile = r.dockerfile()
 	if !exists(filepath.Join(r.Context, r.Omit)) || r.Omit == "" {
 		return dockerfile, nil
 	}

@@ -26,6 +26,7 @@ type Builder interface {
 // Request is one leg to build.
 type Request struct {
 	Recipe      *dockerfile.Recipe
+	Root        string            // directory that the recipe's Dockerfile is relative to; engines read it there
 	Context     string            // directory of the build context
 	Annotations map[string]string // of the manifest
 	Format      Format

@@ -90,7 +90,9 @@ func both(t *testing.T, f func(t *testing.T, repo func(name string) registry.Rep
 	})
 	t.Run("layout", func(t *testing.T) {
 		dir := t.TempDir()
-		f(t, func(name string) registry.Repository { return registry.OpenLayout(filepath.Join(dir, name)) })
+		f(t, func(name string) registry.Repository {
+			return registry.OpenLayout(filepath.Join(dir, name), filepath.Join(dir, name))
+		})
 	})
 }
 

@@ -23,13 +23,14 @@ const refName = "org.opencontainers.image.ref.name"
 // layout is an OCI image layout on disk (image-spec 1.1, image-layout.md): one
 // index.json whose entries are tags, and blobs by digest. Several processes may
 // write to one at once; what each needs for that is in layout_write.go.
-type layout struct{ dir string }
+type layout struct{ dir, called string }
 
 // OpenLayout returns the image layout in dir, which is made by the first write.
-// Until then everything in it is absent.
-func OpenLayout(dir string) Repository { return &layout{dir: filepath.Clean(dir)} }
+// Until then everything in it is absent. name is how it is called, in messages
+// and references, e.g. its path as the user wrote it.
+func OpenLayout(dir, name string) Repository { return &layout{dir: filepath.Clean(dir), called: name} }
 
-func (l *layout) Name() string { return l.dir }
+func (l *layout) Name() string { return l.called }
 func (l *layout) path(elem ...string) string {
 	return filepath.Join(append([]string{l.dir}, elem...)...)
 }
@@ -38,7 +39,7 @@ func (l *layout) fail(op, ref string, err error) error {
 	if op == "read" && errors.Is(err, fs.ErrNotExist) {
 		err = ErrAbsent
 	}
-	return fail(op, reference(l.dir, ref), "", err)
+	return fail(op, reference(l.called, ref), "", err)
 }
 
 // index reads index.json; a layout that is not there yet has an empty one.
@@ -149,7 +150,7 @@ func (l *layout) HasBlob(_ context.Context, digest string) error {
 func (l *layout) Tags(context.Context) ([]string, error) {
 	index, err := l.index()
 	if err != nil {
-		return nil, fail("list tags of", l.dir, "", err)
+		return nil, fail("list tags of", l.called, "", err)
 	}
 	tags := []string{}
 	for _, d := range index.Manifests {

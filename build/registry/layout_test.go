@@ -42,7 +42,7 @@ func hexOf(digest string) string { return strings.TrimPrefix(digest, "sha256:") 
 
 func TestALayoutThatIsNotThereIsEmpty(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dist", "app")
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	if _, err := l.Head(t.Context(), "v1"); !errors.Is(err, ErrAbsent) || err.Error() != "read "+dir+":v1: absent" {
 		t.Error(err)
 	}
@@ -59,7 +59,7 @@ func TestALayoutThatIsNotThereIsEmpty(t *testing.T) {
 
 func TestALayoutRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	arm, amd := testImage(t, "linux/arm/v7", "shared", "arm"), testImage(t, "linux/amd64", "shared", "amd")
 	put(t, l, "v1-armv7", arm)
 	put(t, l, "v1-amd64", amd)
@@ -96,7 +96,7 @@ func TestALayoutRoundTrip(t *testing.T) {
 
 func TestALegReplacesItsOwnEntryAndTakesItsBlobsAlong(t *testing.T) {
 	dir := t.TempDir()
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	old := testImage(t, "linux/amd64", "shared", "old")
 	put(t, l, "v1-amd64", old)
 	put(t, l, "v1-arm64", testImage(t, "linux/arm64", "shared"))
@@ -121,7 +121,7 @@ func TestALegReplacesItsOwnEntryAndTakesItsBlobsAlong(t *testing.T) {
 
 func TestAnIndexKeepsTheLegsItNames(t *testing.T) {
 	dir := t.TempDir()
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	old := testImage(t, "linux/amd64", "old")
 	put(t, l, "v1-amd64", old)
 	putIndex(t, l, "v1", testIndex(t, map[string]v1.Image{"linux/amd64": old}, "linux/amd64"))
@@ -135,7 +135,7 @@ func TestAnIndexKeepsTheLegsItNames(t *testing.T) {
 
 func TestWhatAKilledWriterLeftDoesNoHarmAndGoes(t *testing.T) {
 	dir := t.TempDir()
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	put(t, l, "v1", testImage(t, "linux/amd64", "one"))
 	blobs := filepath.Join(dir, "blobs", "sha256")
 	leave := func(name string, age time.Duration) string {
@@ -180,7 +180,7 @@ func TestAnEmptyFileInABlobsPlaceIsWrittenAgain(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	put(t, OpenLayout(dir), "v1", img)
+	put(t, OpenLayout(dir, dir), "v1", img)
 	if got, _ := os.ReadFile(path); string(got) != "one" {
 		t.Errorf("the blob is %q", got)
 	}
@@ -188,7 +188,7 @@ func TestAnEmptyFileInABlobsPlaceIsWrittenAgain(t *testing.T) {
 
 func TestABlobThatGoesAwayMeanwhileIsWrittenAgain(t *testing.T) {
 	dir := t.TempDir()
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	img := testImage(t, "linux/amd64", "one", "two")
 	path := filepath.Join(dir, "blobs", "sha256", hexOf(digest(t, mustLayers(t, img)[0])))
 	put(t, l, "v1", pruning{img, path, new(int)})
@@ -235,7 +235,7 @@ func TestWritersDoNotLoseEachOthersEntries(t *testing.T) {
 	const writers = 8
 	for i := range writers {
 		go func() {
-			l := OpenLayout(dir) // as another process would
+			l := OpenLayout(dir, dir) // as another process would
 			var err error
 			for round := range 5 {
 				_, e := l.PutImage(t.Context(), fmt.Sprint("leg", i), testImage(t, "linux/amd64", "shared", fmt.Sprint(i, round)))
@@ -249,7 +249,7 @@ func TestWritersDoNotLoseEachOthersEntries(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	tags, err := l.Tags(t.Context())
 	if err != nil || len(tags) != writers {
 		t.Fatalf("%q, %v", tags, err)
@@ -272,7 +272,7 @@ func TestWritersDoNotLoseEachOthersEntries(t *testing.T) {
 
 func TestDamageIsNotAbsence(t *testing.T) {
 	dir := t.TempDir()
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	img := testImage(t, "linux/amd64", "one")
 	h := put(t, l, "v1", img)
 	blob := func(digest string) string { return filepath.Join(dir, "blobs", "sha256", hexOf(digest)) }
@@ -318,7 +318,7 @@ func TestEntriesOfOthersStay(t *testing.T) {
 	if err := p.AppendImage(testImage(t, "linux/s390x", "foreign")); err != nil {
 		t.Fatal(err)
 	}
-	l := OpenLayout(dir)
+	l := OpenLayout(dir, dir)
 	put(t, l, "v1", testImage(t, "linux/amd64", "one"))
 	put(t, l, "v1", testImage(t, "linux/amd64", "two"))
 	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))

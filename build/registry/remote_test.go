@@ -274,7 +274,7 @@ func TestTagsFollowsPagesOfTheSameHostAlone(t *testing.T) {
 func TestPutManifestChecksItsDigest(t *testing.T) {
 	s := serve(t)
 	c, _ := testClient(t, Options{})
-	for _, r := range []Repository{open(t, c, s.host+"/app", Write), OpenLayout(t.TempDir())} {
+	for _, r := range []Repository{open(t, c, s.host+"/app", Write), OpenLayout(t.TempDir(), "dist/app")} {
 		m, err := manifestOf(testImage(t, "linux/amd64"))
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ next:
 
 // at is a finding that stands on an instruction.
 func (s *state) at(r *dockerfile.Recipe, ins *dockerfile.Instruction) Finding {
-	return Finding{File: s.file(r), Start: ins.Range.Start, End: ins.Range.End}
+	return Finding{File: r.Dockerfile, Start: ins.Range.Start, End: ins.Range.End}
 }
 
 func platformsOf(list []*take) []platform.Platform {

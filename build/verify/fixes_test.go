@@ -92,8 +92,8 @@ func apply(t *testing.T, r *repo, s Subject, findings []Finding) bool {
 	r.write(t, findings[0].File, []byte(out.String()))
 	if ignore != "" {
 		name := s.Recipes[0].Ignore.Path
-		data, _ := os.ReadFile(filepath.Join(r.root, s.Context, name))
-		r.write(t, filepath.Join(s.Context, name), append(data, ignore...))
+		data, _ := os.ReadFile(filepath.Join(r.root, name))
+		r.write(t, name, append(data, ignore...))
 	}
 	return true
 }

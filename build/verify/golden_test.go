@@ -130,8 +130,8 @@ func (r *repo) subject(t testing.TB, image string) (Subject, error) {
 	}
 	for _, p := range r.platforms(t, "platforms") {
 		rec, err := dockerfile.Evaluate(context.Background(), dockerfile.Input{
-			Context:    filepath.Join(r.root, filepath.FromSlash(s.Context)),
-			Dockerfile: strings.TrimPrefix(get("dockerfile"), s.Context+"/"),
+			Root: r.root, Context: filepath.Join(r.root, filepath.FromSlash(s.Context)),
+			Dockerfile: get("dockerfile"),
 			Platform:   p, BuildPlatform: platform.Platform{OS: "linux", Arch: "amd64"},
 			Target: get("target"), Args: args, MultiPlatform: true, Omit: []string{"dist"},
 		})

@@ -59,7 +59,7 @@ func (s *state) foreignContext() bool {
 func (s *state) builtFrom(file string) bool {
 	pattern := path.Clean(templated.ReplaceAllString(file, "*"))
 	return slices.ContainsFunc(s.judged(), func(r *dockerfile.Recipe) bool {
-		ok, _ := path.Match(pattern, s.file(r))
+		ok, _ := path.Match(pattern, r.Dockerfile)
 		return ok
 	})
 }

@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"path"
-
 	"github.com/moby/patternmatcher"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
@@ -67,6 +65,3 @@ func (g ignore) culprit(file string) (pattern string, line int) {
 	}
 	return "", 0
 }
-
-// name is the ignore file's path from the root of the repository.
-func (g ignore) name(context string) string { return path.Join(context, g.Path) }

@@ -59,7 +59,7 @@ func tellIgnored(s *state, list []*take) (message, fix string) {
 	var order []string
 	for _, t := range list {
 		pattern, n := t.ignore.culprit(s.kept(t)[0])
-		where := fmt.Sprintf("%s:%d (%s)", t.ignore.name(s.Context), n, strings.TrimSpace(pattern))
+		where := fmt.Sprintf("%s:%d (%s)", t.ignore.Path, n, strings.TrimSpace(pattern))
 		if byPattern[where] == nil {
 			order = append(order, where)
 		}
@@ -79,7 +79,7 @@ func tellIgnored(s *state, list []*take) (message, fix string) {
 
 // reinclude is the line that the ignore file lacks, and where.
 func (s *state) reinclude(t *take, file string) string {
-	return "at the end of " + t.ignore.name(s.Context) + ": !" + s.again(t, file)
+	return "at the end of " + t.ignore.Path + ": !" + s.again(t, file)
 }
 
 // again is the pattern that lets a binary in on every platform; the file itself

@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"path"
-
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
 )
@@ -123,5 +121,3 @@ func (s *state) judged() []*dockerfile.Recipe {
 	}
 	return list
 }
-
-func (s *state) file(r *dockerfile.Recipe) string { return path.Join(s.Context, r.Dockerfile) }

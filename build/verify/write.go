@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 )
 
@@ -34,7 +33,7 @@ func WriteText(w io.Writer, findings []Finding, subjects []Subject) error {
 	for _, s := range subjects {
 		for _, r := range s.Recipes {
 			if r != nil && r.File != nil {
-				sources[path.Join(s.Context, r.Dockerfile)] = r.File.Data
+				sources[r.Dockerfile] = r.File.Data
 			}
 		}
 	}
