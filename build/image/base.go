@@ -15,7 +15,8 @@ import (
 )
 
 // baseSnapshot is a base image. Its layers are read when its tree is asked for,
-// and of them the headers; the content of a file only when it is opened.
+// and of them the headers, which are remembered for the next run; the content of
+// a file only when it is opened.
 func baseSnapshot(img v1.Image, op dockerfile.Op, blobs *Blobs) (snapshot, error) {
 	layers, err := img.Layers()
 	if err != nil {
@@ -24,7 +25,7 @@ func baseSnapshot(img v1.Image, op dockerfile.Op, blobs *Blobs) (snapshot, error
 	description := "pulled from " + op.Base.Ref + "@" + op.Base.Digest
 	var s snapshot
 	for _, l := range layers {
-		spooled := &spooledLayer{layer: l, dir: blobs.dir}
+		spooled := &spooledLayer{layer: l, dir: blobs.dir, indexes: blobs.indexes}
 		s.layers = append(s.layers, pending{description: description, base: l, entries: spooled.entries})
 	}
 	s.fold = snapshot{}.stack(s).fold
@@ -34,8 +35,9 @@ func baseSnapshot(img v1.Image, op dockerfile.Op, blobs *Blobs) (snapshot, error
 // spooledLayer reads a base's layer: the headers once, and the uncompressed
 // stream into a file when somebody opens a file of it.
 type spooledLayer struct {
-	layer v1.Layer
-	dir   string
+	layer   v1.Layer
+	dir     string
+	indexes Indexes
 
 	mu    sync.Mutex
 	path  string // of the uncompressed stream; "" until it is needed
@@ -49,20 +51,29 @@ func (s *spooledLayer) entries(ctx context.Context) ([]rootfs.Entry, error) {
 	if s.index != nil {
 		return s.index, nil
 	}
+	digest, err := s.layer.Digest()
+	if err != nil {
+		return nil, err
+	}
+	index, known := s.indexes.get(digest)
+	if !known {
+		if index, err = s.read(ctx); err != nil {
+			return nil, fmt.Errorf("layer %s: %w", digest, err)
+		}
+		s.indexes.put(digest, index)
+	}
+	s.index = rootfs.Bind(index, func(off, size int64) rootfs.Content { return section{s, off, size} })
+	return s.index, nil
+}
+
+// read reads the headers, and with them the whole layer.
+func (s *spooledLayer) read(ctx context.Context) ([]rootfs.Entry, error) {
 	stream, err := s.layer.Uncompressed()
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	index, err := rootfs.ReadLayer(reader{ctx, stream}, func(off, size int64) rootfs.Content {
-		return section{s, off, size}
-	})
-	if err != nil {
-		digest, _ := s.layer.Digest()
-		return nil, fmt.Errorf("layer %s: %w", digest, err)
-	}
-	s.index = index
-	return index, nil
+	return rootfs.ReadLayer(reader{ctx, stream}, nil)
 }
 
 // open is the uncompressed stream as a file.

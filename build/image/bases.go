@@ -68,3 +68,10 @@ func (b *Bases) Config(base *dockerfile.Base) []byte {
 	found, _ := b.get(*base)
 	return found.Config
 }
+
+// Platform is what a base says itself that it is for, and whether it says
+// anything that has a name here.
+func (b *Bases) Platform(base dockerfile.Base) (platform.Platform, bool) {
+	found, _ := b.get(base)
+	return found.Platform, found.Platform != platform.Platform{}
+}

@@ -34,17 +34,18 @@ const (
 // Blobs is a directory where new layers are written, and where what had to be
 // unpacked on the way lies. It may be used by several goroutines.
 type Blobs struct {
-	dir string
+	dir     string
+	indexes Indexes
 }
 
 // NewBlobs makes a directory of its own below dir, or below the system's
 // directory for temporary files where dir is "". [Blobs.Close] removes it.
-func NewBlobs(dir string) (*Blobs, error) {
+func NewBlobs(dir string, indexes Indexes) (*Blobs, error) {
 	dir, err := os.MkdirTemp(dir, "archmage-")
 	if err != nil {
 		return nil, err
 	}
-	return &Blobs{dir: dir}, nil
+	return &Blobs{dir: dir, indexes: indexes}, nil
 }
 
 // Close removes every blob. Images that were built with them end with it.

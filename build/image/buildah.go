@@ -27,13 +27,15 @@ func (b Buildah) Build(ctx context.Context, r Request) (v1.Image, error) {
 		return nil, err
 	}
 	name := "localhost/archmage-leg:" + filepath.Base(dir)
-	args := []string{"build", "--format", buildahFormat(r), "--file", file, "--tag", name}
+	args := append([]string{"build", "--format", buildahFormat(r)}, append(r.args(), pinned(r)...)...)
+	cmd := run.Cmd{Name: "buildah", Env: epochEnv(r)}
+	byHand := cmd
+	byHand.Args = append(args[:len(args):len(args)], "--file", r.dockerfile(), r.Context)
 	if exists(file + ".dockerignore") {
 		args = append(args, "--ignorefile", file+".dockerignore")
 	}
-	args = append(args, r.args()...)
-	args = append(args, r.Context)
-	if err := b.run(ctx, "buildah", r.leg(), run.Cmd{Name: "buildah", Args: args, Env: epochEnv(r)}); err != nil {
+	cmd.Args = append(args, "--file", file, "--tag", name, r.Context)
+	if err := b.run(ctx, "buildah", r, cmd, byHand); err != nil {
 		return nil, err
 	}
 	img, err := b.take(ctx, r, name, filepath.Join(dir, "out"))
@@ -50,7 +52,7 @@ func (b Buildah) take(ctx context.Context, r Request, name, out string) (v1.Imag
 	if buildahFormat(r) == "oci" {
 		push.Args[2] = "oci"
 	}
-	if err := b.run(ctx, "buildah", r.leg(), push); err != nil {
+	if err := b.run(ctx, "buildah", r, push, push); err != nil {
 		return nil, err
 	}
 	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: "buildah", Args: []string{"rmi", name}}); err != nil {

@@ -35,16 +35,12 @@ func (b Buildx) Build(ctx context.Context, r Request) (v1.Image, error) {
 	}
 	out := filepath.Join(dir, "out")
 	name := "archmage.invalid/leg:" + filepath.Base(dir)
-	args := []string{"buildx", "build", "--progress", "plain", "--provenance=false", "--sbom=false", "--file", file}
-	if b.Builder != "" {
-		args = append(args, "--builder", b.Builder)
-	}
-	args = append(args, r.args()...)
-	args = append(args, b.cache(r)...)
-	args = append(args, pinned(r)...)
-	args = append(args, "--output", b.output(r, out, name), r.Context)
-	cmd := run.Cmd{Name: b.Tool, Args: args, Env: epochEnv(r)}
-	if err := b.run(ctx, "buildx", r.leg(), cmd); err != nil {
+	args := append(b.args(r), pinned(r)...)
+	cmd := run.Cmd{Name: b.Tool, Env: epochEnv(r)}
+	byHand := cmd
+	byHand.Args = append(args[:len(args):len(args)], "--file", r.dockerfile(), r.Context)
+	cmd.Args = append(args, "--file", file, "--output", b.output(r, out, name), r.Context)
+	if err := b.run(ctx, "buildx", r, cmd, byHand); err != nil {
 		return nil, err
 	}
 	if b.Driver == "docker" {
@@ -55,6 +51,15 @@ func (b Buildx) Build(ctx context.Context, r Request) (v1.Image, error) {
 		return nil, fmt.Errorf("buildx: %w", err)
 	}
 	return adopt(r, img)
+}
+
+// args are those of any build of this leg, wherever it goes.
+func (b Buildx) args(r Request) []string {
+	args := []string{"buildx", "build", "--progress", "plain", "--provenance=false", "--sbom=false"}
+	if b.Builder != "" {
+		args = append(args, "--builder", b.Builder)
+	}
+	return append(append(args, r.args()...), b.cache(r)...)
 }
 
 // output says how the image leaves the builder.
@@ -90,16 +95,6 @@ func (b Buildx) cache(r Request) []string {
 	return args
 }
 
-// pinned makes the builder take mirrored bases from where they are, at the
-// digest that they were resolved to.
-func pinned(r Request) []string {
-	var args []string
-	for _, p := range r.Pinned {
-		args = append(args, "--build-context", p.Ref+"=docker-image://"+p.At)
-	}
-	return args
-}
-
 func epochEnv(r Request) []string {
 	if r.Epoch == nil {
 		return nil
@@ -116,7 +111,7 @@ func (b Buildx) save(ctx context.Context, r Request, name, out string) (v1.Image
 	}
 	defer f.Close()
 	save := run.Cmd{Name: b.Tool, Args: []string{"image", "save", name}, Stdout: f}
-	if err := b.run(ctx, "buildx", r.leg(), save); err != nil {
+	if err := b.run(ctx, "buildx", r, save, save); err != nil {
 		return nil, err
 	}
 	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: b.Tool, Args: []string{"image", "rm", name}}); err != nil {

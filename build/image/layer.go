@@ -86,9 +86,14 @@ func (r retyped) MediaType() (types.MediaType, error) { return r.mediaType, nil 
 // Unwrap is the layer as the base has it, so that a registry can mount it.
 func (r retyped) Unwrap() v1.Layer { return r.Layer }
 
-// families pairs the layer types that have a counterpart. Plain and zstd layers
-// have one under OCI alone, and keep it.
+// dockerZstd is what BuildKit calls a zstd layer among Docker's types; Docker
+// never named it.
+const dockerZstd types.MediaType = "application/vnd.docker.image.rootfs.diff.tar.zstd"
+
+// families pairs the layer types that have a counterpart, as BuildKit v0.34.2
+// converts them.
 var families = []struct{ oci, docker types.MediaType }{
+	{types.OCILayerZStd, dockerZstd},
 	{types.OCILayer, types.DockerLayer},
 	{types.OCIUncompressedLayer, types.DockerUncompressedLayer},
 	{types.OCIRestrictedLayer, types.DockerForeignLayer},
