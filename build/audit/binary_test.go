@@ -97,13 +97,19 @@ func TestJudgesByWhatTheFileIs(t *testing.T) {
 		says []string
 	}{
 		{"fine but for the build info", header(amd64.ELF(), elf.ET_EXEC, 0, ""), amd64, false, []string{noInfo}},
-		{"other machine", header(parse(t, "linux/arm64").ELF(), elf.ET_EXEC, 0, ""), amd64, false,
-			[]string{"ELF is 64-bit little-endian aarch64, want 64-bit little-endian x86_64", noInfo}},
-		{"other byte order", header(parse(t, "linux/mipsle").ELF(), elf.ET_EXEC, 0, ""), mips, false,
-			[]string{"ELF is 32-bit little-endian mips, want 32-bit big-endian mips", "? no Go build info, so only the header was compared, not GOMIPS"}},
+		{
+			"other machine", header(parse(t, "linux/arm64").ELF(), elf.ET_EXEC, 0, ""), amd64, false,
+			[]string{"ELF is 64-bit little-endian aarch64, want 64-bit little-endian x86_64", noInfo},
+		},
+		{
+			"other byte order", header(parse(t, "linux/mipsle").ELF(), elf.ET_EXEC, 0, ""), mips, false,
+			[]string{"ELF is 32-bit little-endian mips, want 32-bit big-endian mips", "? no Go build info, so only the header was compared, not GOMIPS"},
+		},
 		{"interpreter", header(amd64.ELF(), elf.ET_DYN, 0, loader), amd64, false, []string{"needs the program interpreter " + loader, noInfo}},
-		{"interpreter of a 32-bit file", header(mips.ELF(), elf.ET_EXEC, 0, "/lib/ld.so.1"), mips, false,
-			[]string{"needs the program interpreter /lib/ld.so.1", "? no Go build info, so only the header was compared, not GOMIPS"}},
+		{
+			"interpreter of a 32-bit file", header(mips.ELF(), elf.ET_EXEC, 0, "/lib/ld.so.1"), mips, false,
+			[]string{"needs the program interpreter /lib/ld.so.1", "? no Go build info, so only the header was compared, not GOMIPS"},
+		},
 		{"interpreter with cgo", header(amd64.ELF(), elf.ET_DYN, 0, loader), amd64, true, []string{noInfo}},
 		{"GNU's mark", header(amd64.ELF(), elf.ET_EXEC, elf.ELFOSABI_LINUX, ""), amd64, false, []string{noInfo}},
 		{"other system", header(amd64.ELF(), elf.ET_EXEC, elf.ELFOSABI_FREEBSD, ""), amd64, false, []string{"ELF is for freebsd, want linux", noInfo}},

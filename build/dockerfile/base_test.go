@@ -11,7 +11,7 @@ import (
 )
 
 // notThere is an error of a kind of its own, as a registry's is.
-type notThere struct{ ref string }
+type notThere struct{}
 
 func (n *notThere) Error() string { return "not\nthere" }
 

@@ -30,8 +30,10 @@ func (e *evaluation) ignore(ctx context.Context, bc *dockerui.Client, g *gateway
 	for i, p := range patterns {
 		if _, err := patternmatcher.New([]string{p}); err != nil {
 			line := ignore.Lines[i]
-			return IgnoreFile{}, &Error{File: ignore.Path, Range: newText(data).span(line, line),
-				Cause: "pattern " + p + ": " + err.Error(), err: err}
+			return IgnoreFile{}, &Error{
+				File: ignore.Path, Range: newText(data).span(line, line),
+				Cause: "pattern " + p + ": " + err.Error(), err: err,
+			}
 		}
 	}
 	return ignore, nil

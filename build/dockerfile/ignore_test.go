@@ -23,8 +23,13 @@ func TestOneIgnoreFileCounts(t *testing.T) {
 		{"beside the Dockerfile wins", map[string]string{".dockerignore": "a", "build/x/Dockerfile.dockerignore": "b"}, "build/x/Dockerfile.dockerignore", []string{"b"}, []int{1}},
 		{"an empty one wins too", map[string]string{".dockerignore": "a", "build/x/Dockerfile.dockerignore": ""}, "build/x/Dockerfile.dockerignore", nil, nil},
 		{"in the Dockerfile's directory is never read", map[string]string{"build/x/.dockerignore": "a"}, "", nil, nil},
-		{"comments and blanks have no pattern", map[string]string{".dockerignore": "\ufeff# c\n\n  /a/../b \r\n #no\n! ./c\n*"}, ".dockerignore",
-			[]string{"b", "#no", "!c", "*"}, []int{3, 4, 5, 6}},
+		{
+			"comments and blanks have no pattern",
+			map[string]string{".dockerignore": "\ufeff# c\n\n  /a/../b \r\n #no\n! ./c\n*"},
+			".dockerignore",
+			[]string{"b", "#no", "!c", "*"},
+			[]int{3, 4, 5, 6},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := map[string]string{"build/x/Dockerfile": "FROM scratch\nCOPY x /x\n"}

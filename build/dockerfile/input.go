@@ -60,8 +60,10 @@ func (e *evaluation) check() error {
 	}
 	for _, name := range automatic {
 		if _, ok := in.Args[name]; ok {
-			return &Error{File: in.Dockerfile, Cause: "build argument " + name + " is set by the platform",
-				hint: "choose the platforms instead; a build argument would put one architecture into another's image"}
+			return &Error{
+				File: in.Dockerfile, Cause: "build argument " + name + " is set by the platform",
+				hint: "choose the platforms instead; a build argument would put one architecture into another's image",
+			}
 		}
 	}
 	if in.Root == "" {

@@ -47,12 +47,12 @@ func (s Store) Load(ctx context.Context, ref string, img v1.Image) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		err := tarball.Write(tag, img, w)
-		w.CloseWithError(err) //nolint:errcheck // it always returns nil
+		w.CloseWithError(err)
 		return err
 	})
 	group.Go(func() error {
 		_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"load", "--quiet"}, Stdin: r})
-		r.CloseWithError(io.ErrClosedPipe) //nolint:errcheck // it always returns nil
+		r.CloseWithError(io.ErrClosedPipe)
 		return err
 	})
 	if err := group.Wait(); err != nil {

@@ -70,7 +70,8 @@ func TestCommands(t *testing.T) {
 		{"no go.mod", map[string]string{"cmd/a/main.go": "main", "main.go": "main"}, nil, nil},
 		{"empty", nil, nil, nil},
 		{
-			"cmd, nested and library", map[string]string{
+			"cmd, nested and library",
+			map[string]string{
 				"go.mod": gomod("example.com/m/v2"), "cmd/b/main.go": "main", "cmd/a/main.go": "main", "cmd/sub/deep/main.go": "main",
 				"cmd/a/internal/lib/lib.go": "package lib\n", "cmd/sub/notes.txt": "x", "internal/x/x.go": "package x\n", "tools/gen/main.go": "main",
 			},
@@ -78,7 +79,8 @@ func TestCommands(t *testing.T) {
 			[]string{"cmd/a/internal/lib: package lib"},
 		},
 		{
-			"build constraints per platform", map[string]string{
+			"build constraints per platform",
+			map[string]string{
 				"go.mod": gomod("example.com/m"), "cmd/all/main.go": "main",
 				"cmd/some/main_amd64.go": "main", "cmd/some/main_arm.go": "main",
 				"cmd/win/main_windows.go": "main", "cmd/tag/a.go": "//go:build never\n\n" + mainFile,
@@ -93,7 +95,8 @@ func TestCommands(t *testing.T) {
 			},
 		},
 		{
-			"names go passes over", map[string]string{
+			"names go passes over",
+			map[string]string{
 				"go.mod": gomod("example.com/m"), "cmd/a/main.go": "main", "cmd/_old/x/main.go": "main", "cmd/.hidden/main.go": "main",
 				"cmd/a/testdata/src/main.go": "main", "cmd/_docs/readme.md": "x", "testdata/cmd/t/main.go": "main", "testdata/go.mod": gomod("example.com/t"),
 				"vendor/example.com/v/cmd/v/main.go": "main", "cmd/a/_a.go": "package other\n", "_x/go.mod": gomod("example.com/x"), "_x/cmd/x/main.go": "main",
@@ -103,7 +106,8 @@ func TestCommands(t *testing.T) {
 			[]string{"cmd/.hidden: the go command passes over this name", "cmd/_old: the go command passes over this name", "cmd/a/testdata: the go command passes over this name"},
 		},
 		{
-			"nested modules", map[string]string{
+			"nested modules",
+			map[string]string{
 				"go.mod": gomod("example.com/m"), "cmd/a/main.go": "main",
 				"cmd/x/go.mod": gomod("example.com/other/name"), "cmd/x/main.go": "main", "cmd/x/lib/lib.go": "package lib\n", "cmd/x/tool/main.go": "main",
 				"services/s/go.mod": gomod("example.com/s"), "services/s/cmd/server/main.go": "main", "services/s/main.go": "main",
@@ -116,24 +120,32 @@ func TestCommands(t *testing.T) {
 			[]string{"cmd/x/lib: package lib"},
 		},
 		{
-			"only nested modules", map[string]string{"services/s/go.mod": gomod("example.com/s"), "services/s/cmd/server/main.go": "main", "cmd/lost/main.go": "main"},
-			[]string{"server services/s/cmd/server services/s example.com/s/cmd/server"}, nil,
+			"only nested modules",
+			map[string]string{"services/s/go.mod": gomod("example.com/s"), "services/s/cmd/server/main.go": "main", "cmd/lost/main.go": "main"},
+			[]string{"server services/s/cmd/server services/s example.com/s/cmd/server"},
+			nil,
 		},
 		{
-			"main in cmd", map[string]string{"go.mod": gomod("example.com/prog/v3"), "cmd/main.go": "main"},
-			[]string{"prog cmd . example.com/prog/v3/cmd"}, nil,
+			"main in cmd",
+			map[string]string{"go.mod": gomod("example.com/prog/v3"), "cmd/main.go": "main"},
+			[]string{"prog cmd . example.com/prog/v3/cmd"},
+			nil,
 		},
 		{
-			"main in the root, no cmd", map[string]string{"go.mod": gomod("example.com/prog/v3"), "main.go": "main", "internal/x/x.go": "package x\n"},
-			[]string{"prog . . example.com/prog/v3"}, nil,
+			"main in the root, no cmd",
+			map[string]string{"go.mod": gomod("example.com/prog/v3"), "main.go": "main", "internal/x/x.go": "package x\n"},
+			[]string{"prog . . example.com/prog/v3"},
+			nil,
 		},
 		{
-			"main in the root, cmd a library", map[string]string{"go.mod": gomod("example.com/prog"), "main.go": "main", "cmd/root.go": "package cmd\n"},
+			"main in the root, cmd a library",
+			map[string]string{"go.mod": gomod("example.com/prog"), "main.go": "main", "cmd/root.go": "package cmd\n"},
 			[]string{"prog . . example.com/prog"},
 			[]string{"cmd: package cmd"},
 		},
 		{
-			"main in the root beside programs", map[string]string{"go.mod": gomod("example.com/prog"), "main.go": "main", "cmd/a/main.go": "main"},
+			"main in the root beside programs",
+			map[string]string{"go.mod": gomod("example.com/prog"), "main.go": "main", "cmd/a/main.go": "main"},
 			[]string{"a cmd/a . example.com/prog/cmd/a"},
 			[]string{".: the programs of this repository are in cmd"},
 		},
@@ -141,7 +153,8 @@ func TestCommands(t *testing.T) {
 			"library in the root", map[string]string{"go.mod": gomod("example.com/lib"), "lib.go": "package lib\n"}, nil, []string{".: package lib"},
 		},
 		{
-			"names that are not legal", map[string]string{"go.mod": gomod("example.com/m"), "cmd/MyApp/main.go": "main", "cmd/my_app-2.x/main.go": "main", "cmd/a..b/main.go": "main"},
+			"names that are not legal",
+			map[string]string{"go.mod": gomod("example.com/m"), "cmd/MyApp/main.go": "main", "cmd/my_app-2.x/main.go": "main", "cmd/a..b/main.go": "main"},
 			[]string{"my_app-2.x cmd/my_app-2.x . example.com/m/cmd/my_app-2.x"},
 			[]string{
 				`cmd/MyApp: "MyApp" cannot name an image: use lower-case letters and digits, with single dots, dashes or underscores between`,
@@ -149,18 +162,22 @@ func TestCommands(t *testing.T) {
 			},
 		},
 		{
-			"broken code is a command all the same", map[string]string{
+			"broken code is a command all the same",
+			map[string]string{
 				"go.mod": gomod("example.com/m"), "cmd/syntax/main.go": "package main\n\nfunc main() {\n", "cmd/two/a.go": "main", "cmd/two/b.go": "package two\n",
 				"cmd/import/main.go": "package main\n\nimport _ \"example.com/none\"\n\nfunc main() {}\n",
 			},
-			[]string{"import cmd/import . example.com/m/cmd/import", "syntax cmd/syntax . example.com/m/cmd/syntax", "two cmd/two . example.com/m/cmd/two"}, nil,
+			[]string{"import cmd/import . example.com/m/cmd/import", "syntax cmd/syntax . example.com/m/cmd/syntax", "two cmd/two . example.com/m/cmd/two"},
+			nil,
 		},
 		{
-			"workspace", map[string]string{
+			"workspace",
+			map[string]string{
 				"go.work": "go 1.21\n\nuse (\n\t.\n\t./cmd/in\n)\n", "go.mod": gomod("example.com/m"), "cmd/a/main.go": "main",
 				"cmd/in/go.mod": gomod("example.com/in"), "cmd/in/main.go": "main",
 			},
-			[]string{"a cmd/a . example.com/m/cmd/a", "in cmd/in cmd/in example.com/in"}, nil,
+			[]string{"a cmd/a . example.com/m/cmd/a", "in cmd/in cmd/in example.com/in"},
+			nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"errors"
-	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -15,10 +13,12 @@ import (
 // Facts is everything a plan follows from.
 type Facts struct {
 	Platforms []platform.Platform
-	Bin       string // form of a binary's path, with {name}, {os}, {arch}, {variant}
-	Leg       string // form of a leg's tag
-	Version   string // that legs are tagged with
-	Engine    string // auto or native
+	Bin       string   // form of a binary's path, with {name}, {os}, {arch}, {variant}
+	Leg       string   // form of a leg's tag
+	Version   string   // that legs are tagged with
+	Engine    string   // auto, native, buildx or buildah
+	Engines   []Engine // in the order of preference
+	Optional  bool     // leave out foreign legs that nothing here can build
 
 	Commands []Command // every command of the repository; nil where none is needed
 	Skipped  []Skipped
@@ -34,10 +34,17 @@ func New(f Facts) (*Plan, error) {
 	var errs []error
 	errs = append(errs, CheckVersion(f.Leg, f.Version, legPlatforms(f.Images)))
 	for _, img := range f.Images {
-		img.Binaries = f.addNeeds(needs, img)
-		p.Images = append(p.Images, img)
 		legs, err := f.legs(img)
-		p.Legs = append(p.Legs, legs...)
+		for _, l := range legs {
+			if f.optional(l) {
+				p.LeftOut = append(p.LeftOut, l)
+				continue
+			}
+			p.Legs = append(p.Legs, l)
+			f.addNeeds(needs, &img, l.Platform)
+		}
+		slices.Sort(img.Binaries)
+		p.Images = append(p.Images, img)
 		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -83,21 +90,21 @@ func legPlatforms(images []Image) []platform.Platform {
 	return all
 }
 
-// addNeeds notes which binaries an image copies, and returns their commands.
-func (f Facts) addNeeds(needs map[string]map[platform.Platform]bool, img Image) []string {
-	names := map[string]bool{}
-	for i, r := range f.Recipes[img.Name] {
-		for _, c := range f.Commands {
-			if f.copies(r, img, c, img.Platforms[i]) {
-				if needs[c.Name] == nil {
-					needs[c.Name] = map[platform.Platform]bool{}
-				}
-				needs[c.Name][img.Platforms[i]] = true
-				names[c.Name] = true
-			}
+// addNeeds notes which binaries an image copies on a platform.
+func (f Facts) addNeeds(needs map[string]map[platform.Platform]bool, img *Image, pl platform.Platform) {
+	r := f.Recipes[img.Name][slices.Index(img.Platforms, pl)]
+	for _, c := range f.Commands {
+		if !f.copies(r, *img, c, pl) {
+			continue
+		}
+		if needs[c.Name] == nil {
+			needs[c.Name] = map[platform.Platform]bool{}
+		}
+		needs[c.Name][pl] = true
+		if !slices.Contains(img.Binaries, c.Name) {
+			img.Binaries = append(img.Binaries, c.Name)
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // copies reports whether a recipe copies a command's binary for the platform.
@@ -167,28 +174,14 @@ func (f Facts) legs(img Image) ([]Leg, error) {
 	var legs []Leg
 	var errs []error
 	for i, pl := range img.Platforms {
-		leg := Leg{Image: img.Name, Platform: pl, Tag: LegTag(f.Leg, f.Version, pl), Engine: "native", Why: "no RUN"}
-		if op, needed := f.Recipes[img.Name][i].NeedsEngine(); needed {
-			leg.Engine, leg.Why = "", describe(img, op)
-		}
+		leg := Leg{Image: img.Name, Platform: pl, Tag: LegTag(f.Leg, f.Version, pl)}
+		leg.Engine, leg.Why = f.choose(img, f.Recipes[img.Name][i], pl)
 		if strings.Contains(leg.Tag, "/") || len(leg.Tag) > 128 {
 			errs = append(errs, usage("image "+img.Name, "shorten VERSION or IMAGE_LEG", "leg tag %q is no legal tag", leg.Tag))
 		}
 		legs = append(legs, leg)
 	}
 	return legs, errors.Join(errs...)
-}
-
-// describe says where the instruction stands that needs an engine.
-func describe(img Image, op dockerfile.Op) string {
-	what := map[dockerfile.Kind]string{dockerfile.KindGit: "a git source", dockerfile.KindRun: "RUN"}[op.Kind]
-	if what == "" {
-		what = string(op.Kind)
-	}
-	if len(op.Ranges) == 0 {
-		return fmt.Sprintf("%s in %s", what, img.Dockerfile)
-	}
-	return fmt.Sprintf("%s at %s:%d", what, img.Dockerfile, op.Ranges[0].Start.Line)
 }
 
 // markRebuilt finds the commands that their own image compiles from source, and

@@ -21,6 +21,7 @@ type Plan struct {
 	Binaries []Binary  `json:"binaries"`
 	Images   []Image   `json:"images"`
 	Legs     []Leg     `json:"legs"`
+	LeftOut  []Leg     `json:"left_out,omitempty"` // that nobody asked for and nothing here can build
 }
 
 // Binary is one command to compile for one platform.
@@ -45,6 +46,8 @@ type Image struct {
 	Labels     map[string]string   `json:"labels,omitempty"`
 	Tags       []string            `json:"tags,omitempty"` // further shared tags of this image alone
 	Timeout    time.Duration       `json:"timeout,omitempty"`
+	Secrets    []string            `json:"secrets,omitempty"` // for engines; they name secrets, they hold none
+	SSH        []string            `json:"ssh,omitempty"`
 	Binaries   []string            `json:"binaries"`           // commands whose binaries it copies, sorted
 	Rebuilds   bool                `json:"rebuilds,omitempty"` // compiles its own command in a RUN
 }

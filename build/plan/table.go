@@ -15,6 +15,9 @@ func (p *Plan) Print(w io.Writer, verbose bool) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	p.printCommands(t)
 	p.printImages(t)
+	for _, l := range p.LeftOut {
+		fmt.Fprintf(t, "\nleft out: %s %s, %s\n", l.Image, l.Platform, l.Why)
+	}
 	if verbose {
 		printSkipped(t, p.Skipped)
 	}
@@ -90,7 +93,7 @@ func (p *Plan) legs(image string) []Leg {
 
 func engine(l Leg) string {
 	if l.Engine == "" {
-		return "none yet: " + l.Why + " needs buildx or buildah"
+		return "none: " + l.Why
 	}
 	return l.Engine + ": " + l.Why
 }

@@ -88,7 +88,7 @@ func readAll(ctx context.Context, joins []Join, o Options) ([][]*member, error) 
 			})
 		}
 	}
-	group.Wait()
+	_ = group.Wait()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -179,7 +179,7 @@ func prepare(ctx context.Context, joins []Join, members [][]*member, o Options) 
 			})
 		}
 	}
-	group.Wait()
+	_ = group.Wait()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

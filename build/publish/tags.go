@@ -69,7 +69,7 @@ func round(ctx context.Context, moves []move, moved [][]bool, tag int, o Options
 			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait()
 	return errors.Join(errs...)
 }
 
@@ -116,6 +116,6 @@ func each(moves []move, o Options, do func(move) error) error {
 			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait()
 	return errors.Join(errs...)
 }

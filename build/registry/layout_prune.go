@@ -30,7 +30,7 @@ func (l *layout) prune(index *v1.IndexManifest, replaced *v1.Descriptor) {
 		l.mark(*replaced, drop)
 	}
 	old := time.Now().Add(-grace)
-	filepath.WalkDir(l.path("blobs"), func(path string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(l.path("blobs"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return nil
 		}

@@ -92,8 +92,7 @@ func TestBasicLogin(t *testing.T) {
 
 func TestTokensAreFetchedOncePerScopeAndRenewedWhenTheyExpire(t *testing.T) {
 	valid, scopes := 0, []string{}
-	var tokens *httptest.Server
-	tokens = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != basic("me:secret") {
 			w.WriteHeader(401)
 			return

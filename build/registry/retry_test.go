@@ -142,7 +142,7 @@ func TestARateLimitHoldsEveryRequestToThatHostAndNoOther(t *testing.T) {
 	limited := serve(t, first(1, "HEAD /v2/app/manifests/a", status(429, "", "Retry-After", "40")))
 	other := serve(t)
 	var told []string
-	c, clock := testClient(t, Options{Notify: func(w Wait) { told = append(told, w.String()) }, RetryMax: 1})
+	c, _ := testClient(t, Options{Notify: func(w Wait) { told = append(told, w.String()) }, RetryMax: 1})
 	app := open(t, c, limited.host+"/app", Read)
 	if _, err := app.Head(t.Context(), "a"); !errors.Is(err, ErrAbsent) {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestARateLimitHoldsEveryRequestToThatHostAndNoOther(t *testing.T) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 
-	c, clock = testClient(t, Options{}) // no retries: the hold remains for the others
+	c, clock := testClient(t, Options{}) // no retries: the hold remains for the others
 	app = open(t, c, limited.host+"/app", Read)
 	limited.mu.Lock()
 	limited.seen = nil

@@ -32,7 +32,7 @@ func Context(ctx context.Context, dir *os.Root, follow, exclude []string) (Tree,
 		return Tree{}, fmt.Errorf("open context: %w", err)
 	}
 	root := fsutil.NewRoot(own)
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 
 	sent, err := fsutil.NewFilterFS(fsutil.NewRootFS(lstatRoot{root}), &fsutil.FilterOpt{
 		FollowPaths:     follow,

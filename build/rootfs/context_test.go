@@ -3,8 +3,6 @@ package rootfs
 import (
 	"context"
 	"errors"
-	"github.com/tonistiigi/fsutil"
-	"github.com/tonistiigi/fsutil/types"
 	"io"
 	"io/fs"
 	"net"
@@ -14,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tonistiigi/fsutil"
+	"github.com/tonistiigi/fsutil/types"
 )
 
 // checkout writes lines in plant's form to a directory and opens it as a

@@ -32,8 +32,8 @@ func (e *Editor) Tree() Tree {
 	return e.tree
 }
 
-// Lstat, Stat, Resolve and ReadDir are those of [Tree], on the tree as edited
-// so far. Unlike Tree, they cost no copies later.
+// Lstat is [Tree.Lstat] on the tree as edited so far, as the methods below are.
+// Unlike Tree, they cost no copies later.
 func (e *Editor) Lstat(p string) (*Node, error) { return e.tree.Lstat(p) }
 
 // Stat is [Tree.Stat].

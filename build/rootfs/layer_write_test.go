@@ -110,7 +110,9 @@ func TestWriteLayer(t *testing.T) {
 func TestEpochIsForNodesWithoutATime(t *testing.T) {
 	var b bytes.Buffer
 	entries := []Entry{
-		{Path: "/a", Node: &Node{}}, {Path: "/b", Node: &Node{ModTime: time.Unix(7, 0)}}, {Path: "/c"},
+		{Path: "/a", Node: &Node{}},
+		{Path: "/b", Node: &Node{ModTime: time.Unix(7, 0)}},
+		{Path: "/c"},
 		{Path: "/d", Node: &Node{ModTime: time.Unix(0, 0)}},
 	}
 	must(t, WriteLayer(&b, entries, time.Unix(99, 5)))

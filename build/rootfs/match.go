@@ -127,7 +127,8 @@ func matches(out []string, dir *Node, at, rel, pattern string) []string {
 // lookup is Lstat with nil for what is not there.
 func lookup(t interface {
 	Lstat(string) (*Node, error)
-}, p string) (*Node, error) {
+}, p string,
+) (*Node, error) {
 	n, err := t.Lstat(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -208,12 +208,15 @@ func rawTar(t testing.TB, headers ...tar.Header) []byte {
 
 // Headers of rawTar.
 func tarFile(name, content string) tar.Header { return tar.Header{Name: name, Uname: content} }
+
 func tarDir(name string) tar.Header {
 	return tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: 0o755}
 }
+
 func tarSymlink(name, to string) tar.Header {
 	return tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: to, Mode: 0o777}
 }
+
 func tarLink(name, to string) tar.Header {
 	return tar.Header{Name: name, Typeflag: tar.TypeLink, Linkname: to}
 }

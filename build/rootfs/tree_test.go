@@ -25,9 +25,16 @@ func TestLstatFollowsNothing(t *testing.T) {
 		path string
 		want error
 	}{
-		{"/d/f", nil}, {"d/f", nil}, {"/d/", nil}, {"", nil}, {"/../d/./f", nil}, {"/l", nil},
-		{"/no", fs.ErrNotExist}, {"/d/no/x", fs.ErrNotExist},
-		{"/l/f", syscall.ENOTDIR}, {"/f/x", syscall.ENOTDIR},
+		{"/d/f", nil},
+		{"d/f", nil},
+		{"/d/", nil},
+		{"", nil},
+		{"/../d/./f", nil},
+		{"/l", nil},
+		{"/no", fs.ErrNotExist},
+		{"/d/no/x", fs.ErrNotExist},
+		{"/l/f", syscall.ENOTDIR},
+		{"/f/x", syscall.ENOTDIR},
 	} {
 		if _, err := tree.Lstat(c.path); !errors.Is(err, c.want) {
 			t.Errorf("Lstat(%q) = %v, want %v", c.path, err, c.want)

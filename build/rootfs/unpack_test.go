@@ -102,16 +102,22 @@ func TestAddUnpacksAsBuildKit(t *testing.T) {
 		spec               CopySpec
 		want, err          string
 	}{
-		{"everything that a tar can hold", "d/ 0750 1:2 @3; d/f 0640 4:5 @6 =F; d/l 7:8 @9 ->f; d/h 0640 4:5 @6 ^d/f; p @1 |; c @1 %5:1; b @1 #8:1", "", CopySpec{},
-			"d/ 0750 1:2 @3; d/f 0640 4:5 @6 =F; d/h ^d/f; d/l 7:8 @9 ->f; p @1 |fifo; c @1 %5:1; b @1 #8:1", ""},
+		{
+			"everything that a tar can hold", "d/ 0750 1:2 @3; d/f 0640 4:5 @6 =F; d/l 7:8 @9 ->f; d/h 0640 4:5 @6 ^d/f; p @1 |; c @1 %5:1; b @1 #8:1", "",
+			CopySpec{},
+			"d/ 0750 1:2 @3; d/f 0640 4:5 @6 =F; d/h ^d/f; d/l 7:8 @9 ->f; p @1 |fifo; c @1 %5:1; b @1 #8:1", "",
+		},
 		{"special bits", "f 06711 1:1 @1", "", CopySpec{}, "f 06711 1:1 @1", ""},
 		{"capability", "f 0755 @1 +cap", "", CopySpec{}, "f 0755 @1 +cap", ""},
 		{"capability survives a new owner", "f 0755 @1 +cap", "", CopySpec{Owner: &Owner{1, 2}}, "f 0755 1:2 @1 +cap", ""},
 		{"destination is made", "f @1", "", CopySpec{Dest: "/a/b"}, "a/; a/b/; a/b/f @1", ""},
 		{"destination is a link", "f @1", "l ->/x/y", CopySpec{Dest: "/l"}, "l ->/x/y; x/; x/y/; x/y/f @1", ""},
 		{"destination is a file", "f @1", "x", CopySpec{Dest: "/x"}, "", "not a directory"},
-		{"chown hits every entry and the destination", "d/ 5:6 @1; d/f 5:6 @1; d/l 5:6 @1 ->f; e/g 5:6 @1", "", CopySpec{Dest: "/x", Owner: &Owner{1, 2}},
-			"x/ 1:2; x/d/ 1:2 @1; x/d/f 1:2 @1; x/d/l 1:2 @1 ->f; x/e/; x/e/g 1:2 @1", ""},
+		{
+			"chown hits every entry and the destination", "d/ 5:6 @1; d/f 5:6 @1; d/l 5:6 @1 ->f; e/g 5:6 @1", "",
+			CopySpec{Dest: "/x", Owner: &Owner{1, 2}},
+			"x/ 1:2; x/d/ 1:2 @1; x/d/f 1:2 @1; x/d/l 1:2 @1 ->f; x/e/; x/e/g 1:2 @1", "",
+		},
 		{"chmod hits neither", "f 0640 @1", "", CopySpec{Dest: "/x", Mode: "777"}, "x/; x/f 0640 @1", ""},
 		{"implied directories", "a/b/f @1", "g/ 02770 0:9", CopySpec{Dest: "/g"}, "g/ 02770 0:9; g/a/ 02755; g/a/b/ 02755; g/a/b/f @1", ""},
 		{"times before 1970", "f @-5", "", CopySpec{}, "f @0", ""},

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"debug/elf"
-	"encoding/binary"
 	"io"
 	"io/fs"
 	"path"
@@ -121,7 +120,7 @@ func (f files) read(name string) string {
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	head := make([]byte, 20) // e_ident, e_type, e_machine
 	if _, err := io.ReadFull(file, head); err != nil || string(head[:4]) != elf.ELFMAG {
 		return ""
@@ -129,7 +128,7 @@ func (f files) read(name string) string {
 	is := platform.ELF{Class: elf.Class(head[elf.EI_CLASS]), Data: elf.Data(head[elf.EI_DATA])}
 	order := is.ByteOrder()
 	is.Machine = elf.Machine(order.Uint16(head[18:]))
-	switch elf.Type(binary.ByteOrder(order).Uint16(head[16:])) {
+	switch elf.Type(order.Uint16(head[16:])) {
 	case elf.ET_EXEC, elf.ET_DYN:
 		return archOf(is)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
-	"encoding/binary"
 	"os"
 	"path"
 	"path/filepath"
@@ -98,7 +97,7 @@ func header(t testing.TB, words []string) []byte {
 	copy(h, elf.ELFMAG)
 	h[elf.EI_CLASS], h[elf.EI_DATA], h[elf.EI_VERSION] = byte(is.Class), byte(is.Data), 1
 	order := is.ByteOrder()
-	binary.ByteOrder(order).PutUint16(h[16:], uint16(kind))
+	order.PutUint16(h[16:], uint16(kind))
 	order.PutUint16(h[18:], uint16(is.Machine))
 	return h
 }
@@ -121,8 +120,10 @@ func (r *repo) subject(t testing.TB, image string) (Subject, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	s := Subject{Image: image, Root: root.FS(), Context: get("context"), Bin: get("bin"),
-		Commands: r.settings["commands"], Planned: r.platforms(t, "planned")}
+	s := Subject{
+		Image: image, Root: root.FS(), Context: get("context"), Bin: get("bin"),
+		Commands: r.settings["commands"], Planned: r.platforms(t, "planned"),
+	}
 	args := map[string]string{}
 	for _, a := range r.settings["args"] {
 		key, value, _ := strings.Cut(a, "=")

@@ -52,8 +52,10 @@ func takesOf(r *dockerfile.Recipe) []*take {
 			continue
 		}
 		for _, p := range c.Paths {
-			list = append(list, &take{r: r, ins: ins, source: c.Action, path: p, op: c.Op,
-				copy: r.Ops[c.Op].File.Actions[c.Action].Copy, ignore: drop})
+			list = append(list, &take{
+				r: r, ins: ins, source: c.Action, path: p, op: c.Op,
+				copy: r.Ops[c.Op].File.Actions[c.Action].Copy, ignore: drop,
+			})
 		}
 	}
 	return list

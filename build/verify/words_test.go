@@ -55,8 +55,12 @@ func TestLowerVariantsRun(t *testing.T) {
 		path, on string
 		want     bool
 	}{
-		{"app-armv6", "linux/arm/v7", true}, {"app-armv7", "linux/arm/v6", false}, {"app-arm", "linux/arm/v6", true},
-		{"app-amd64", "linux/amd64/v3", true}, {"app-amd64v3", "linux/amd64", false}, {"app-arm64", "linux/arm/v7", false},
+		{"app-armv6", "linux/arm/v7", true},
+		{"app-armv7", "linux/arm/v6", false},
+		{"app-arm", "linux/arm/v6", true},
+		{"app-amd64", "linux/amd64/v3", true},
+		{"app-amd64v3", "linux/amd64", false},
+		{"app-arm64", "linux/arm/v7", false},
 	} {
 		if got := !foreign(named(c.path), p(c.on)); got != c.want {
 			t.Errorf("%s on %s: %v", c.path, c.on, got)

@@ -140,7 +140,7 @@ func (h *held) Write(p []byte) (int, error) { return h.body.Write(p) }
 func (h *held) release(w http.ResponseWriter) {
 	maps.Copy(w.Header(), h.header)
 	w.WriteHeader(h.code)
-	w.Write(h.body.Bytes())
+	_, _ = w.Write(h.body.Bytes()) // a client that left needs no answer
 }
 
 // keep writes the bytes, then the digest's record, then the tag's.
@@ -279,5 +279,5 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string][]problem{"errors": {{code, message}}})
+	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{code, message}}})
 }

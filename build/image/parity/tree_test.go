@@ -33,29 +33,53 @@ func TestApplyFollowsTheLayerSpecification(t *testing.T) {
 		layers []string
 		want   string
 	}{
-		{"parents that are not listed are made", []string{"file a/b/c 0600 1:2"},
-			root + "/a dir 0755 0:0\n/a/b dir 0755 0:0\n/a/b/c file 0600 1:2\n"},
+		{
+			"parents that are not listed are made",
+			[]string{"file a/b/c 0600 1:2"},
+			root + "/a dir 0755 0:0\n/a/b dir 0755 0:0\n/a/b/c file 0600 1:2\n",
+		},
 		{"the root can be listed", []string{"dir ./ 0700 3:4\nfile ./a"}, "/ dir 0700 3:4\n/a file 0644 0:0\n"},
 		{"names are cleaned", []string{"file a/../../b"}, root + "/b file 0644 0:0\n"},
 		{"a whiteout hides a file", []string{"file a\nfile b", `file .wh.a text=""`}, root + "/b file 0644 0:0\n"},
-		{"a whiteout hides a directory", []string{"file d/a\nfile d2/b", `file .wh.d text=""`},
-			root + "/d2 dir 0755 0:0\n/d2/b file 0644 0:0\n"},
+		{
+			"a whiteout hides a directory",
+			[]string{"file d/a\nfile d2/b", `file .wh.d text=""`},
+			root + "/d2 dir 0755 0:0\n/d2/b file 0644 0:0\n",
+		},
 		{"a whiteout hides nothing of its own layer", []string{"file a", "file a 0600\n" + `file .wh.a text=""`}, root + "/a file 0600 0:0\n"},
-		{"an opaque directory hides what is below it", []string{"file d/a\nfile e", "file d/b 0600\n" + `file d/.wh..wh..opq text=""`},
-			root + "/d dir 0755 0:0\n/d/b file 0600 0:0\n/e file 0644 0:0\n"},
-		{"a directory keeps its content", []string{"dir d\nfile d/a", "dir d 0700 1:1"},
-			root + "/d dir 0700 1:1\n/d/a file 0644 0:0\n"},
+		{
+			"an opaque directory hides what is below it",
+			[]string{"file d/a\nfile e", "file d/b 0600\n" + `file d/.wh..wh..opq text=""`},
+			root + "/d dir 0755 0:0\n/d/b file 0600 0:0\n/e file 0644 0:0\n",
+		},
+		{
+			"a directory keeps its content",
+			[]string{"dir d\nfile d/a", "dir d 0700 1:1"},
+			root + "/d dir 0700 1:1\n/d/a file 0644 0:0\n",
+		},
 		{"a file replaces a directory", []string{"file d/a", "file d"}, root + "/d file 0644 0:0\n"},
 		{"a directory replaces a file", []string{"file d", "dir d"}, root + "/d dir 0755 0:0\n"},
 		{"a link replaces a directory", []string{"file d/a", "sym d to=x"}, root + "/d sym 0777 0:0 -> x\n"},
-		{"a link on the way becomes a directory", []string{"file usr/lib/a\nsym lib to=usr/lib", "file lib/b"},
-			root + "/lib dir 0755 0:0\n/lib/b file 0644 0:0\n/usr dir 0755 0:0\n/usr/lib dir 0755 0:0\n/usr/lib/a file 0644 0:0\n"},
-		{"a hard link's header counts for the file", []string{"file a 0644 1:1\nhard b 0600 2:2 to=a"},
-			root + "/a file 0600 2:2 = /a /b\n/b file 0600 2:2 = /a /b\n"},
-		{"a new file breaks a hard link", []string{"file a\nhard b to=a", "file a 0600"},
-			root + "/a file 0600 0:0\n/b file 0644 0:0\n"},
-		{"names that begin alike are other names", []string{"file ab/c\nfile a/c", `file .wh.a text=""`},
-			root + "/ab dir 0755 0:0\n/ab/c file 0644 0:0\n"},
+		{
+			"a link on the way becomes a directory",
+			[]string{"file usr/lib/a\nsym lib to=usr/lib", "file lib/b"},
+			root + "/lib dir 0755 0:0\n/lib/b file 0644 0:0\n/usr dir 0755 0:0\n/usr/lib dir 0755 0:0\n/usr/lib/a file 0644 0:0\n",
+		},
+		{
+			"a hard link's header counts for the file",
+			[]string{"file a 0644 1:1\nhard b 0600 2:2 to=a"},
+			root + "/a file 0600 2:2 = /a /b\n/b file 0600 2:2 = /a /b\n",
+		},
+		{
+			"a new file breaks a hard link",
+			[]string{"file a\nhard b to=a", "file a 0600"},
+			root + "/a file 0600 0:0\n/b file 0644 0:0\n",
+		},
+		{
+			"names that begin alike are other names",
+			[]string{"file ab/c\nfile a/c", `file .wh.a text=""`},
+			root + "/ab dir 0755 0:0\n/ab/c file 0644 0:0\n",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tree := NewTree()
