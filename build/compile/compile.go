@@ -140,7 +140,10 @@ func (b *builder) build(ctx context.Context, g batch) result {
 			end = max(end, ended(ctx, s.err))
 		}
 	}
-	event := Event{Duration: time.Since(start), Output: output}
+	event := Event{Duration: time.Since(start)}
+	if end == succeeded {
+		event.Output = output
+	}
 	fresh := kept.settle(end)
 	for i, bin := range g.binaries {
 		if ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"slices"
@@ -22,17 +23,18 @@ func (s *Settings) applyFile(path string) error {
 	if err != nil {
 		return Errorf(FileName, "", "%v", errors.Unwrap(err))
 	}
-	file, err := yamlparser.ParseBytes(data, 0)
+	file, err := yamlparser.ParseBytes(bytes.TrimPrefix(data, []byte("\ufeff")), 0)
 	if err != nil {
 		return syntaxError(err)
 	}
-	if len(file.Docs) > 1 {
-		return at(file.Docs[1].Body, bad("keep one document", "more than one document"))
+	docs := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
+	if len(docs) > 1 {
+		return at(docs[1].Body, bad("keep one document", "more than one document"))
 	}
-	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+	if len(docs) == 0 {
 		return nil
 	}
-	fields, err := mapping(file.Docs[0].Body)
+	fields, err := mapping(docs[0].Body)
 	if err != nil {
 		return err
 	}
@@ -74,6 +76,9 @@ func flags() []string {
 }
 
 func (s *Settings) applyImages(node ast.Node) error {
+	if _, isNull := node.(*ast.NullNode); isNull {
+		return nil
+	}
 	fields, err := mapping(node)
 	if err != nil {
 		return err
@@ -107,11 +112,11 @@ func (s *Settings) imageFields(img *Image, node ast.Node) error {
 	return errors.Join(errs...)
 }
 
-var imageKeys = []string{"dockerfile", "context", "target", "build-args", "labels", "platforms", "tags", "timeout"}
+var imageKeys = []string{"dockerfile", "context", "target", "build-args", "labels", "platforms", "tags", "timeout", "secrets", "ssh"}
 
 func (s *Settings) imageField(img *Image, f field) (err error) {
 	value := ""
-	if f.key != "build-args" && f.key != "labels" {
+	if !slices.Contains([]string{"build-args", "labels", "secrets", "ssh"}, f.key) {
 		if value, err = flat(f.value); err != nil {
 			return err
 		}
@@ -133,6 +138,10 @@ func (s *Settings) imageField(img *Image, f field) (err error) {
 		var tags Settings
 		err = parseTags(&tags, value)
 		img.Tags = tags.Tags
+	case "secrets":
+		img.Secrets, err = items(f.value)
+	case "ssh":
+		img.SSH, err = items(f.value)
 	case "timeout":
 		img.Timeout, err = time.ParseDuration(value)
 		if err != nil || img.Timeout <= 0 {

@@ -142,7 +142,7 @@ func (s *Settings) applyFlags(flags map[string]string) error {
 
 // set checks one value and remembers where it came from.
 func (s *Settings) set(v Variable, value, where string) error {
-	if v.nextYet == "*" || v.nextYet != "" && v.nextYet == value {
+	if v.notYet {
 		return Errorf(where, "unset it", "%s=%s: not yet", v.Name, value)
 	}
 	if err := v.parse(s, value); err != nil {

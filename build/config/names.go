@@ -100,7 +100,7 @@ func CheckImageName(name string) error {
 		return nil
 	}
 	hint := "image names are lower case letters, digits, '.', '_' and '-'"
-	if lower := strings.ToLower(name); legalRepository.MatchString(lower) {
+	if lower := strings.ToLower(name); legalRepository.MatchString(lower) && !strings.Contains(lower, "/") {
 		hint = "name it " + lower + " in archmage.yaml, or rename the directory"
 	}
 	return &Error{Where: "image " + name, Cause: "not a legal image name", hint: hint}

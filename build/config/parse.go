@@ -226,13 +226,6 @@ func inside(v string) (string, error) {
 	return clean, nil
 }
 
-func parseEngine(s *Settings, v string) error {
-	if v == "buildx" || v == "buildah" {
-		return bad("use auto or native", "engine %s: not yet", v)
-	}
-	return choice(func(s *Settings) *string { return &s.Engine }, "auto", "native", "buildx", "buildah")(s, v)
-}
-
 func parseLoad(s *Settings, v string) error {
 	if strings.EqualFold(v, "auto") {
 		s.Load = "auto"
@@ -274,6 +267,9 @@ func parseMirrors(s *Settings, v string) error {
 	for _, prefix := range slices.Sorted(maps.Keys(m)) {
 		if m[prefix] == "" {
 			return bad("e.g. gcr.io=localhost:5000/gcr", "mirror of %q is empty", prefix)
+		}
+		if strings.ContainsAny(m[prefix], "@?#") || strings.Contains(m[prefix], "://") {
+			return bad("e.g. gcr.io=localhost:5000/gcr; log in with docker login", "mirror of %q is no host and path", prefix)
 		}
 		s.Mirrors = append(s.Mirrors, Mirror{prefix, strings.TrimSuffix(m[prefix], "/")})
 	}

@@ -92,7 +92,9 @@ type Image struct {
 	Platforms  []platform.Platform
 	Tags       []string
 	Timeout    time.Duration
-	Line       int // of its key in archmage.yaml
+	Secrets    []string // for engines, as buildx spells them: id=x,src=path
+	SSH        []string // likewise: default, or id=path
+	Line       int      // of its key in archmage.yaml
 }
 
 // releaseDefault is the default of RELEASE_PLATFORMS.

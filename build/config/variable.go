@@ -15,9 +15,9 @@ type Variable struct {
 	Group   Group
 	Bool    bool // the flag may stand without a value
 
-	nextYet string // a version of archmage does not do this yet: which values it refuses, and why
-	noFile  bool   // never from archmage.yaml
-	parse   func(s *Settings, value string) error
+	notYet bool // belongs to what is not built yet: refused, never ignored
+	noFile bool // never from archmage.yaml
+	parse  func(s *Settings, value string) error
 }
 
 // Group is the kind of work that a variable belongs to; each verb lists the
@@ -95,7 +95,7 @@ var variables = []Variable{
 	},
 	{
 		Name: "IMAGE_ENGINE", Default: "auto", Group: GroupImage,
-		Doc: "who builds: auto, native, buildx or buildah", parse: parseEngine,
+		Doc: "who builds: auto, native, buildx or buildah", parse: choice(func(s *Settings) *string { return &s.Engine }, "auto", "native", "buildx", "buildah"),
 	},
 	{
 		Name: "IMAGE_BUILD_ARGS", Group: GroupImage,
@@ -134,20 +134,20 @@ var variables = []Variable{
 		Doc: "where base images are read instead: gcr.io=localhost:5000/gcr,…", parse: parseMirrors,
 	},
 	{
-		Name: "LOAD", Default: "auto", Group: GroupImage, Bool: true, nextYet: "true",
+		Name: "LOAD", Default: "auto", Group: GroupImage, Bool: true,
 		Doc: "load the host platform's image into docker or podman: true, false, auto", parse: parseLoad,
 	},
 	{
-		Name: "CONTAINER_TOOL", Default: "docker", Group: GroupImage, nextYet: "*",
+		Name: "CONTAINER_TOOL", Default: "docker", Group: GroupImage,
 		Doc: "tool for engines and LOAD", parse: text(func(s *Settings) *string { return &s.ContainerTool }),
 	},
 	{
-		Name: "BUILDX_BUILDER", Default: "as set", Group: GroupImage, nextYet: "*",
+		Name: "BUILDX_BUILDER", Default: "as set", Group: GroupImage,
 		Doc: "builder that buildx uses", parse: text(func(s *Settings) *string { return &s.Builder }),
 	},
 	{
-		Name: "IMAGE_CACHE", Default: "auto", Group: GroupImage, nextYet: "*",
-		Doc: "registry cache of buildx builds", parse: text(func(s *Settings) *string { return &s.Cache }),
+		Name: "IMAGE_CACHE", Default: "auto", Group: GroupImage,
+		Doc: "cache of buildx builds: auto (REGISTRY/<name>:buildcache-<arch>, written with PUSH) or none", parse: choice(func(s *Settings) *string { return &s.Cache }, "auto", "none"),
 	},
 	{
 		Name: "SOURCE_DATE_EPOCH", Group: GroupImage,
@@ -194,7 +194,7 @@ var variables = []Variable{
 		Doc: "first pause between retries", parse: parseDelay,
 	},
 	{
-		Name: "IMAGE_RUNNERS", Default: "default=ubuntu-24.04 linux/arm64=ubuntu-24.04-arm", Group: GroupRun, nextYet: "*",
+		Name: "IMAGE_RUNNERS", Default: "default=ubuntu-24.04 linux/arm64=ubuntu-24.04-arm", Group: GroupRun, notYet: true,
 		Doc: "CI runner per platform", parse: text(func(s *Settings) *string { return &s.Runners }),
 	},
 	{

@@ -57,6 +57,23 @@ func flat(node ast.Node) (string, error) {
 	return scalar(node)
 }
 
+// items are the entries of a list, each as written.
+func items(node ast.Node) ([]string, error) {
+	seq, ok := node.(*ast.SequenceNode)
+	if !ok {
+		return nil, at(node, bad("write one per line, each behind a dash", "want a list"))
+	}
+	var list []string
+	for _, v := range seq.Values {
+		item, err := scalar(v)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}
+
 // flatMap is a mapping in the form that K=V settings have.
 func flatMap(node ast.Node) (string, error) {
 	fields, err := mapping(node)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +59,7 @@ func (c *Console) Write(data []byte) (int, error) {
 // Event says that something is done: what was done (one word, a verb of the
 // CLI), to what, and how it ended.
 func (c *Console) Event(verb, subject, detail string) {
-	c.line(strings.TrimRight(fmt.Sprintf("%s %-28s %s", c.paint(fmt.Sprintf("%-8s", verb), color.FgCyan), subject, detail), " "))
+	c.line(strings.TrimRight(fmt.Sprintf("%s %-34s %s", c.paint(fmt.Sprintf("%-8s", verb), color.FgCyan), subject, detail), " "))
 }
 
 // Note tells what the user may want to know and need not act on.
@@ -107,7 +108,7 @@ type message struct{ text, hint string }
 func messages(err error) []message {
 	var all []message
 	for _, e := range Leaves(err) {
-		m := message{printable(e.Error()), hintOf(e)}
+		m := message{printable(e.Error()), printable(hintOf(e))}
 		if !slices.Contains(all, m) {
 			all = append(all, m)
 		}
@@ -130,10 +131,14 @@ func (c *Console) paint(text string, attr color.Attribute) string {
 	return p.Sprint(text)
 }
 
+// joinType is what errors.Join returns. Other errors that wrap several, such as
+// those of fmt.Errorf, are one error with several causes.
+var joinType = reflect.TypeOf(errors.Join(errors.New("")))
+
 // Leaves are the errors joined into err, in order.
 func Leaves(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
+	if !ok || reflect.TypeOf(err) != joinType {
 		return []error{err}
 	}
 	var all []error

@@ -29,11 +29,15 @@ type Facts struct {
 // New decides what is built. It reads nothing but its argument, and returns the
 // same plan for the same facts.
 func New(f Facts) (*Plan, error) {
-	p := &Plan{Version: Version, Commands: slices.Clone(f.Commands), Skipped: slices.Clone(f.Skipped)}
+	p := &Plan{ // lists, not null, in JSON
+		Version: Version, Commands: append([]Command{}, f.Commands...), Skipped: append([]Skipped{}, f.Skipped...),
+		Binaries: []Binary{}, Images: []Image{}, Legs: []Leg{},
+	}
 	needs := map[string]map[platform.Platform]bool{} // command → platforms
 	var errs []error
 	errs = append(errs, CheckVersion(f.Leg, f.Version, legPlatforms(f.Images)))
 	for _, img := range f.Images {
+		img.Binaries = []string{}
 		legs, err := f.legs(img)
 		for _, l := range legs {
 			if f.optional(l) {
@@ -61,7 +65,7 @@ func New(f Facts) (*Plan, error) {
 
 // binaries lists what has to be compiled, by command, then by platform.
 func (f Facts) binaries(needs map[string]map[platform.Platform]bool) ([]Binary, error) {
-	var list []Binary
+	list := []Binary{}
 	var errs []error
 	for _, c := range f.Commands {
 		for _, pl := range f.Platforms {

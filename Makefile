@@ -1,0 +1,51 @@
+# Every verb is one line that calls archmage; there is no logic here. Settings
+# are variables: make image PUSH=true REGISTRY=ghcr.io/org VERSION=v1.2.3
+ARCHMAGE ?= go tool archmage
+
+.DEFAULT_GOAL := help
+.PHONY: help plan verify compile image manifest binaries clean version test check test-engines nightly fuzz-engines lint docs
+
+help: ## Show this help
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+plan: ## Print what would be built, who builds it, and why
+	@$(ARCHMAGE) plan
+
+verify: ## Find Dockerfiles that would put a wrong binary into an image
+	@$(ARCHMAGE) verify
+
+compile: ## Cross-compile every command to bin/<name>-linux-<arch>
+	@$(ARCHMAGE) compile
+
+image: ## Build every image for every platform, to dist/ or (PUSH=true) to REGISTRY
+	@$(ARCHMAGE) image
+
+manifest: ## Join the images of all platforms under VERSION and IMAGE_TAGS
+	@$(ARCHMAGE) manifest
+
+binaries: ## Compile release binaries and their checksums to dist/release
+	@$(ARCHMAGE) binaries
+
+clean: ## Remove what archmage made here, and nothing else
+	@$(ARCHMAGE) clean
+
+version: ## Print archmage's version
+	@$(ARCHMAGE) version
+
+test: ## Run the unit and script tests
+	go test ./...
+
+check: ## Format, vet, lint, test with the race detector
+	scripts/check
+
+test-engines: ## Compare with real BuildKit and run against real engines and registries (root, Debian)
+	scripts/test-engines
+
+nightly: ## test-engines at full size
+	scripts/test-engines --nightly
+
+fuzz-engines: ## Random Dockerfiles against real BuildKit, RANDOM_CASES of them
+	scripts/test-engines --fuzz
+
+docs: ## Write the generated documents anew
+	UPDATE=1 go test ./cmd/archmage ./build/verify

@@ -1,0 +1,104 @@
+package build
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/archmage-go/archmage/build/plan"
+)
+
+// releaseDir is where release binaries go, below IMAGE_OUT.
+const releaseDir = "release"
+
+// Binaries compiles the commands that WHAT names for RELEASE_PLATFORMS, and
+// writes a checksums.txt of exactly these beside them, in sha256sum's format.
+// Each path is printed.
+func (p *Project) Binaries(ctx context.Context) error {
+	found, err := plan.Commands(ctx, p.runner, p.Root, p.Release, p.goEnv()...)
+	if err != nil {
+		return err
+	}
+	commands, err := p.selectedCommands(found)
+	if err != nil {
+		return err
+	}
+	binaries := p.releases(commands)
+	if len(binaries) == 0 {
+		return Usage("", "no commands in %s", p.Root)
+	}
+	if err := p.ownOut(releaseDir); err != nil {
+		return err
+	}
+	if err := p.compile(ctx, binaries); err != nil {
+		return err
+	}
+	sums, err := p.checksums(binaries)
+	if err != nil {
+		return err
+	}
+	for _, b := range binaries {
+		p.console.Result(b.Path)
+	}
+	p.console.Result(sums)
+	return nil
+}
+
+// releases names one binary per command and platform.
+func (p *Project) releases(commands []plan.Command) []plan.Binary {
+	var binaries []plan.Binary
+	for _, c := range commands {
+		for _, pl := range p.Release {
+			if !slices.Contains(c.Platforms, pl) {
+				continue
+			}
+			name := c.Name + "-" + pl.OS + "-" + pl.Suffix()
+			if pl.OS == "windows" {
+				name += ".exe"
+			}
+			binaries = append(binaries, plan.Binary{
+				Command: c.Name, Package: c.ImportPath, Module: c.Module, Platform: pl,
+				Path: path.Join(p.Out, releaseDir, name),
+			})
+		}
+	}
+	return binaries
+}
+
+// checksums writes the sums of the binaries, sorted by name.
+func (p *Project) checksums(binaries []plan.Binary) (string, error) {
+	var lines []string
+	for _, b := range binaries {
+		sum, err := p.sha256(b.Path)
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, fmt.Sprintf("%s  %s\n", sum, path.Base(b.Path)))
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
+	file := path.Join(p.Out, releaseDir, "checksums.txt")
+	var out bytes.Buffer
+	for _, l := range lines {
+		out.WriteString(l)
+	}
+	return file, os.WriteFile(p.path(file), out.Bytes(), 0o644)
+}
+
+func (p *Project) sha256(file string) (string, error) {
+	f, err := os.Open(p.path(file))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, bufio.NewReaderSize(f, 1<<20))
+	return hex.EncodeToString(h.Sum(nil)), err
+}

@@ -1,0 +1,222 @@
+package build
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/archmage-go/archmage/build/audit"
+	"github.com/archmage-go/archmage/build/compile"
+	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/platform"
+)
+
+// Compile compiles every command, or those that WHAT names, for every platform.
+// A command that its own image compiles from source is left out, and said so.
+// The path of each binary is printed.
+func (p *Project) Compile(ctx context.Context) error {
+	found, err := plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...)
+	if err != nil {
+		return err
+	}
+	commands, err := p.selectedCommands(found)
+	if err != nil {
+		return err
+	}
+	rebuilt := p.rebuilt(ctx, found.Commands)
+	facts := plan.Facts{Platforms: p.Platforms, Bin: p.Bin}
+	var binaries []plan.Binary
+	for _, c := range commands {
+		if why := rebuilt[c.Name]; why != "" {
+			p.console.Event("compile", c.Name, "left out: its image compiles it from source, "+why)
+			continue
+		}
+		for _, pl := range p.Platforms {
+			if slices.Contains(c.Platforms, pl) {
+				binaries = append(binaries, facts.Binary(c, pl))
+			}
+		}
+	}
+	if len(binaries) == 0 {
+		p.console.Event("compile", "nothing", "no command to compile")
+		return nil
+	}
+	err = p.compile(ctx, binaries)
+	for _, b := range binaries {
+		if err == nil {
+			p.console.Result(b.Path)
+		}
+	}
+	return err
+}
+
+// selectedCommands are the commands that WHAT names: by name or directory, and
+// by the image they are in.
+func (p *Project) selectedCommands(found plan.Discovered) ([]plan.Command, error) {
+	commands, rest := plan.SelectCommands(found.Commands, p.What)
+	if len(rest) == 0 {
+		return commands, nil
+	}
+	images, _, err := p.images()
+	if err != nil {
+		return nil, err
+	}
+	return nil, plan.Unknown(rest, images, found.Commands)
+}
+
+// rebuilt says of each command that needs no binary why. Dockerfiles that
+// cannot be evaluated say nothing here: compile does not depend on them.
+func (p *Project) rebuilt(ctx context.Context, commands []plan.Command) map[string]string {
+	why := map[string]string{}
+	images, _, err := p.images()
+	if err != nil {
+		return why
+	}
+	e := evaluator{Project: p}
+	var usable []plan.Image
+	for _, img := range images {
+		if _, err := e.evaluate(ctx, []plan.Image{img}); err != nil {
+			p.console.Note("%s is passed over: %v", img.Dockerfile, err)
+			continue
+		}
+		usable = append(usable, img)
+	}
+	recipes, err := e.evaluate(ctx, usable)
+	if err != nil {
+		return why
+	}
+	planned, err := plan.New(plan.Facts{
+		Platforms: p.Platforms, Bin: p.Bin, Leg: p.Leg, Version: p.Version,
+		Commands: commands, Images: usable, Recipes: recipes,
+	})
+	if err != nil {
+		return why
+	}
+	for _, c := range planned.Commands {
+		why[c.Name] = c.Rebuilt
+	}
+	return why
+}
+
+// compile makes binaries and checks each before it gets its name.
+func (p *Project) compile(ctx context.Context, binaries []plan.Binary) error {
+	if len(binaries) == 0 {
+		return nil
+	}
+	if err := p.ownBin(binaries); err != nil {
+		return err
+	}
+	keep, err := p.keepDir()
+	if err != nil {
+		return err
+	}
+	return compile.Run(ctx, p.runner, binaries, compile.Options{
+		Root: p.Root, Keep: keep, Jobs: p.Jobs,
+		LDFlags: p.LDFlags, GoFlags: p.GoFlags, CGO: p.CGO, CC: p.CC,
+		VersionPkg: p.VersionPkg, Version: p.binaryVersion(),
+		Check: p.checkBinary, Event: p.compiled,
+	})
+}
+
+// goEnv is what commands have to be looked for under, so that those are found
+// which can be compiled.
+func (p *Project) goEnv() []string {
+	env := []string{"CGO_ENABLED=0"}
+	if p.CGO {
+		env[0] = "CGO_ENABLED=1"
+	}
+	if p.GoFlags != "" {
+		env = append(env, "GOFLAGS="+p.GoFlags)
+	}
+	return env
+}
+
+func (p *Project) binaryVersion() string {
+	if p.BinaryVersion != "" {
+		return p.BinaryVersion
+	}
+	return plan.BaseVersion(p.Leg, p.Version)
+}
+
+// keepDir is where compiled programs are kept between runs: a directory per
+// checkout, outside of it, since everything inside may be a build context.
+func (p *Project) keepDir() (string, error) {
+	sum := sha256.Sum256([]byte(p.Root))
+	dir := p.cacheDir(filepath.Join("compile", hex.EncodeToString(sum[:8])))
+	if dir == "" {
+		return "", Usage("set HOME or XDG_CACHE_HOME", "compile: no directory for caches")
+	}
+	return dir, nil
+}
+
+// cacheDir is a directory of archmage's below the user's cache; "" where the
+// user has none.
+func (p *Project) cacheDir(name string) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "archmage", name)
+}
+
+// checkBinary judges what the go command made.
+func (p *Project) checkBinary(path string, pl platform.Platform) error {
+	findings, err := audit.BinaryFile(path, pl, audit.BinaryOptions{CGO: p.CGO})
+	if err != nil {
+		return err
+	}
+	return p.judge(findings)
+}
+
+// judge makes an error of the findings that are decided; with IMAGE_VERIFY off
+// they are printed and stop nothing.
+func (p *Project) judge(findings []audit.Finding) error {
+	err := audit.Wrong(findings)
+	if err == nil || p.Settings.Verify {
+		return err
+	}
+	p.console.Warn("%v", err)
+	return nil
+}
+
+func (p *Project) compiled(e compile.Event) {
+	detail := fmt.Sprintf("%s %s", e.State, e.Binary.Path)
+	if e.State == compile.Built {
+		detail += " " + e.Duration.Round(10*time.Millisecond).String()
+	}
+	p.console.Event("compile", e.Binary.Command+" "+e.Binary.Platform.String(), detail)
+	if e.Output != "" {
+		p.console.Lines(e.Output)
+	}
+}
+
+// cleanBinaries removes the binaries of this repository's commands and what was
+// kept to make them.
+func (p *Project) cleanBinaries(ctx context.Context) (removed []string, err error) {
+	found, err := plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...)
+	if err != nil {
+		return nil, err
+	}
+	facts := plan.Facts{Platforms: p.Platforms, Bin: p.Bin}
+	for _, c := range found.Commands {
+		for _, pl := range p.Platforms {
+			b := facts.Binary(c, pl)
+			for _, name := range append([]string{b.Path}, b.Also...) {
+				if os.Remove(p.path(name)) == nil {
+					removed = append(removed, name)
+				}
+			}
+		}
+	}
+	keep, err := p.keepDir()
+	if err != nil {
+		return removed, err
+	}
+	return removed, errors.Join(p.disownBin(), os.RemoveAll(keep))
+}

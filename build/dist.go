@@ -1,0 +1,189 @@
+package build
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/archmage-go/archmage/build/plan"
+)
+
+// markName is the file in IMAGE_OUT that lists what archmage made there, one
+// name a line. Clean removes these and nothing else.
+const markName = ".archmage"
+
+// ignoreAll keeps IMAGE_OUT out of git.
+const ignoreAll = "# made by archmage\n*\n"
+
+// ownOut makes IMAGE_OUT and notes that name below it is archmage's. What is
+// there under that name already and was not made by archmage is refused.
+func (p *Project) ownOut(name string) error {
+	out := p.path(p.Out)
+	// In this order: another run marks a name before it fills it.
+	filled, err := notEmpty(filepath.Join(out, name))
+	if err != nil {
+		return err
+	}
+	ours, err := readMark(out)
+	if err != nil || slices.Contains(ours, name) {
+		return err
+	}
+	if filled {
+		return Usage("remove it, or set IMAGE_OUT to another directory", "%s: not made by archmage", path.Join(p.Out, name))
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	ignore := filepath.Join(out, ".gitignore")
+	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := os.WriteFile(ignore, []byte(ignoreAll), 0o644); err != nil {
+			return err
+		}
+	}
+	return appendMark(out, name)
+}
+
+func notEmpty(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(entries) > 0, err
+}
+
+func readMark(out string) ([]string, error) {
+	f, err := os.Open(filepath.Join(out, markName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var names []string
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if name := lines.Text(); name == filepath.Base(name) && fs.ValidPath(name) && name != "." {
+			names = append(names, name)
+		}
+	}
+	return names, lines.Err()
+}
+
+// appendMark adds one line in one write, so that two runs at once lose none.
+func appendMark(out, name string) error {
+	f, err := os.OpenFile(filepath.Join(out, markName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(name + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// Clean removes what archmage made: what the mark in IMAGE_OUT lists, and the
+// binaries of this repository's commands. Without a mark nothing of IMAGE_OUT
+// is touched.
+func (p *Project) Clean(ctx context.Context) error {
+	removed, err := p.cleanOut()
+	if err != nil {
+		return err
+	}
+	binaries, err := p.cleanBinaries(ctx)
+	if err != nil {
+		return err
+	}
+	removed = append(removed, binaries...)
+	for _, name := range removed {
+		p.console.Result(name)
+	}
+	if len(removed) == 0 {
+		p.console.Event("clean", p.Out, "nothing of archmage's here")
+	}
+	return nil
+}
+
+func (p *Project) cleanOut() (removed []string, err error) {
+	out := p.path(p.Out)
+	names, err := readMark(out)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
+			return removed, err
+		}
+		removed = append(removed, path.Join(p.Out, name))
+	}
+	ignore := filepath.Join(out, ".gitignore")
+	if data, err := os.ReadFile(ignore); err == nil && string(data) == ignoreAll {
+		if err := os.Remove(ignore); err != nil {
+			return removed, err
+		}
+	}
+	if err := os.Remove(filepath.Join(out, markName)); err != nil {
+		return removed, err
+	}
+	if left, err := os.ReadDir(out); err == nil && len(left) == 0 {
+		return removed, os.Remove(out)
+	}
+	return removed, nil
+}
+
+// binDir is where all binaries are below, as a slash path; "." is the root.
+func (p *Project) binDir() string {
+	literal, _, _ := strings.Cut(p.Bin, "{")
+	return path.Dir(literal + "x")
+}
+
+// ownBin makes the directory of binaries, where there is none, and keeps it out
+// of git. Go asks git whether the tree was changed: binaries that git sees would
+// make those of the next platform, and of the next run, other ones.
+func (p *Project) ownBin(binaries []plan.Binary) error {
+	dir := p.binDir()
+	if dir == "." || !strings.HasPrefix(binaries[0].Path, dir+"/") {
+		return nil
+	}
+	if _, err := os.Stat(p.path(dir)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(p.path(dir), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(p.path(path.Join(dir, ".gitignore")), []byte(ignoreAll), 0o644)
+}
+
+// disownBin removes what ownBin made, once nothing else is in it.
+func (p *Project) disownBin() error {
+	dir := p.path(p.binDir())
+	ignore := filepath.Join(dir, ".gitignore")
+	entries, _ := os.ReadDir(dir)
+	if data, err := os.ReadFile(ignore); err != nil || string(data) != ignoreAll || len(entries) != 1 {
+		return nil
+	}
+	return errors.Join(os.Remove(ignore), os.Remove(dir))
+}
+
+// plural is "1 image" or "3 images".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func unique(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,103 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/image"
+	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/publish"
+)
+
+// Image verifies, compiles and builds every leg of the selected images, and
+// writes them to IMAGE_OUT, or with PUSH to REGISTRY. One reference by digest
+// per leg is printed, in the order of the plan. A leg that cannot be built does
+// not keep the others from it; all that failed is returned.
+func (p *Project) Image(ctx context.Context) error {
+	offline, err := p.look(ctx, evaluator{Project: p})
+	if err != nil {
+		return err
+	}
+	if len(offline.images) == 0 {
+		return p.noImages()
+	}
+	if err := p.verifyFirst(offline); err != nil {
+		return err
+	}
+	bases := image.NewBases(p.client)
+	w, err := p.look(ctx, evaluator{Project: p, bases: bases, labels: p.labelsOn(bases), start: true})
+	if err != nil {
+		return err
+	}
+	if err := p.checkBases(w, bases); err != nil {
+		return err
+	}
+	if err := p.compile(ctx, w.plan.Binaries); err != nil {
+		return err
+	}
+	if err := p.checkCopied(w); err != nil {
+		return err
+	}
+	return p.buildLegs(ctx, w, bases)
+}
+
+// labelsOn gives the labels of a leg, on the bases as they were resolved.
+func (p *Project) labelsOn(bases *image.Bases) func(plan.Image, *dockerfile.Recipe) map[string]string {
+	return func(img plan.Image, r *dockerfile.Recipe) map[string]string {
+		return labels(p.Settings, img, r, bases.Config(r.FinalBase))
+	}
+}
+
+// buildLegs builds and writes every leg, several at once.
+func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (err error) {
+	blobs, err := image.NewBlobs("", image.Indexes(p.cacheDir("layers")))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, blobs.Close()) }()
+	l := legs{Project: p, work: w, bases: bases, blobs: blobs, repos: repositories{p, p.Push}}
+	if err := l.claim(); err != nil {
+		return err
+	}
+	receipts := make([]publish.Receipt, len(w.plan.Legs))
+	images := make([]v1.Image, len(w.plan.Legs))
+	failed := make([]error, len(w.plan.Legs))
+	var group errgroup.Group
+	group.SetLimit(p.Jobs)
+	for _, leg := range w.plan.LeftOut {
+		p.console.Note("%s is left out for %s: %s", leg.Image, leg.Platform, leg.Why)
+	}
+	for i, leg := range w.plan.Legs {
+		group.Go(func() error {
+			receipts[i], images[i], failed[i] = l.build(ctx, leg)
+			return nil
+		})
+	}
+	_ = group.Wait()
+	for i, r := range receipts {
+		if failed[i] == nil {
+			p.console.Result(l.repos.reference(r.Image, r.Tag, r.Digest))
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	failed = append(failed, p.load(ctx, w.plan.Legs, images))
+	return errors.Join(dedupe(failed)...)
+}
+
+// dedupe drops what is said twice, such as one RUN that two platforms meet.
+func dedupe(errs []error) []error {
+	var kept []error
+	for _, err := range errs {
+		if err != nil && !slices.ContainsFunc(kept, func(k error) bool { return k.Error() == err.Error() }) {
+			kept = append(kept, err)
+		}
+	}
+	return kept
+}

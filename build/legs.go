@@ -1,0 +1,165 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/image"
+	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/publish"
+)
+
+// legs builds the legs of one plan.
+type legs struct {
+	*Project
+	work  *work
+	bases *image.Bases
+	blobs *image.Blobs
+	repos repositories
+}
+
+// claim marks the directories that legs will be written to.
+func (l legs) claim() error {
+	if l.repos.remote {
+		return nil
+	}
+	for _, leg := range l.work.plan.Legs {
+		if leg.Engine == "" {
+			continue
+		}
+		if err := l.ownOut(leg.Image); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Image, error) {
+	if err := ctx.Err(); err != nil {
+		return publish.Receipt{}, nil, err
+	}
+	start := time.Now()
+	img, recipe := l.work.leg(leg)
+	if img.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, img.Timeout, fmt.Errorf("took longer than its timeout of %s", img.Timeout))
+		defer cancel()
+	}
+	push, err := l.push(leg)
+	if err != nil {
+		return publish.Receipt{}, nil, err
+	}
+	r, kept, err := l.kept(ctx, leg, push)
+	var result v1.Image
+	if err == nil && !kept {
+		if result, err = l.make(ctx, leg, img, recipe); err == nil {
+			r, err = publish.PushLeg(ctx, push, result)
+		}
+	}
+	if late := context.Cause(ctx); late != nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, late)
+	}
+	if err != nil {
+		return publish.Receipt{}, nil, err
+	}
+	l.console.Event("image", leg.Image+" "+leg.Platform.String(), fmt.Sprintf("%s %s %s", l.repos.said(r.State), r.Digest, since(start)))
+	return r, result, nil
+}
+
+// kept asks, before an engine works, whether a fixed version is published from
+// the same revision already: an engine's second build would differ.
+func (l legs) kept(ctx context.Context, leg plan.Leg, push publish.Push) (publish.Receipt, bool, error) {
+	if leg.Engine == plan.Native || !l.repos.remote {
+		return publish.Receipt{}, false, nil
+	}
+	return publish.Kept(ctx, push, l.Commit.Revision)
+}
+
+// make builds the image of a leg with the engine that the plan chose.
+func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerfile.Recipe) (v1.Image, error) {
+	builder, err := l.builder(leg)
+	if err != nil {
+		return nil, err
+	}
+	built, err := builder.Build(ctx, l.request(leg, img, r))
+	if err != nil {
+		return nil, fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, err)
+	}
+	return built, nil
+}
+
+// builder is the engine that the plan chose.
+func (l legs) builder(leg plan.Leg) (image.Builder, error) {
+	e := image.Engine{Runner: l.runner, Blobs: l.blobs, Log: func(leg string) image.Log { return l.console.Prefix(leg, lastLines) }}
+	switch leg.Engine {
+	case plan.Native:
+		return image.Native{Bases: l.bases, Blobs: l.blobs}, nil
+	case "buildx":
+		return image.Buildx{Engine: e, Tool: l.ContainerTool, Builder: l.Builder, Driver: l.work.engines.driver}, nil
+	case "buildah":
+		return image.Buildah{Engine: e}, nil
+	}
+	return nil, cannotBuild(leg)
+}
+
+// lastLines is how much of an engine's output its failure repeats.
+const lastLines = 15
+
+// request is what every engine is asked for.
+func (l legs) request(leg plan.Leg, img plan.Image, r *dockerfile.Recipe) image.Request {
+	q := image.Request{
+		Name: img.Name, Recipe: r, Root: l.Root, Context: l.path(img.Context), Omit: relative(img.Context, l.Out),
+		BuildArgs: img.BuildArgs, Labels: engineLabels(l.Settings, img, r, leg.Engine),
+		Annotations: annotations(l.Settings, img, r), Secrets: img.Secrets, SSH: img.SSH,
+		Pinned:  l.pinned(r),
+		Format:  image.Format{Docker: l.MediaTypes == "docker", Zstd: l.Compression == "zstd"},
+		Created: created(l.Settings), Epoch: l.Epoch,
+	}
+	if l.Cache == "auto" && l.Registry != "" {
+		q.Cache = fmt.Sprintf("%s/%s:buildcache-%s", l.Registry, img.Name, r.Platform.Suffix())
+		q.WriteCache = l.Push
+	}
+	return q
+}
+
+// pinned are the bases that IMAGE_MIRRORS redirects: an engine has to be told.
+func (l legs) pinned(r *dockerfile.Recipe) []image.Pinned {
+	var list []image.Pinned
+	for _, op := range r.Ops {
+		if op.Base == nil || op.Base.Digest == "" { // the engine reads what is not resolved here
+			continue
+		}
+		if at := l.client.Mirrored(op.Base.Ref); at != "" {
+			pin := image.Pinned{Ref: op.Base.Ref, At: at + "@" + op.Base.Digest}
+			if !slices.Contains(list, pin) {
+				list = append(list, pin)
+			}
+		}
+	}
+	return list
+}
+
+// push is where a leg goes. In IMAGE_OUT a leg replaces its own earlier entry;
+// what may be replaced in a registry depends on the version.
+func (l legs) push(leg plan.Leg) (publish.Push, error) {
+	repo, err := l.repos.open(leg.Image)
+	return publish.Push{
+		Image: leg.Image, Repo: repo, Leg: publish.Leg{Platform: leg.Platform, Tag: leg.Tag},
+		Fixed: l.repos.remote && publish.Fixed(plan.BaseVersion(l.Leg, l.Version)), Force: l.Force,
+	}, err
+}
+
+// leg finds what a leg of the plan is built from.
+func (w *work) leg(leg plan.Leg) (plan.Image, *dockerfile.Recipe) {
+	i := slices.IndexFunc(w.plan.Images, func(img plan.Image) bool { return img.Name == leg.Image })
+	img := w.plan.Images[i]
+	return img, w.recipes[img.Name][slices.Index(img.Platforms, leg.Platform)]
+}
+
+func since(start time.Time) string { return time.Since(start).Round(10 * time.Millisecond).String() }

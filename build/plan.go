@@ -1,0 +1,98 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/plan"
+)
+
+// PlanOptions says how a plan is printed.
+type PlanOptions struct {
+	JSON    bool // the whole plan, versioned
+	Verbose bool // what was passed over too
+}
+
+// Plan prints what would be built, who builds it, and why. It reads the
+// repository alone, no registry.
+func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
+	w, err := p.look(ctx, evaluator{Project: p, everything: true})
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.printJSON(w.plan)
+	}
+	var out bytes.Buffer
+	if err := w.plan.Print(&out, o.Verbose); err != nil {
+		return err
+	}
+	_, err = p.console.Write(out.Bytes())
+	return err
+}
+
+func (p *Project) printJSON(value any) error {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	_, err := p.console.Write(out.Bytes())
+	return err
+}
+
+// work is what a verb works on: the selected images with their recipes, every
+// command of the repository, and the plan that follows.
+type work struct {
+	images   []plan.Image
+	recipes  map[string][]*dockerfile.Recipe
+	commands []plan.Command
+	engines  engines
+	plan     *plan.Plan
+}
+
+// look finds and evaluates what WHAT selects, and plans it.
+func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
+	all, skipped, err := p.images()
+	if err != nil {
+		return nil, err
+	}
+	selected, rest := plan.SelectImages(all, p.What)
+	recipes, err := e.evaluate(ctx, selected)
+	if err != nil {
+		return nil, err
+	}
+	var found plan.Discovered
+	if len(rest) > 0 || e.everything || p.needCommands(recipes) {
+		if found, err = plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.checkRest(rest, all, found.Commands); err != nil {
+		return nil, err
+	}
+	w := &work{images: selected, recipes: recipes, commands: found.Commands, engines: p.engines(ctx, recipes, e.start)}
+	w.plan, err = plan.New(plan.Facts{
+		Platforms: p.Platforms, Bin: p.Bin, Leg: p.Leg, Version: p.Version,
+		Engine: p.Engine, Engines: w.engines.list, Optional: !p.PlatformsSet && !p.Push,
+		Commands: found.Commands, Skipped: append(skipped, found.Skipped...), Images: selected, Recipes: recipes,
+	})
+	return w, err
+}
+
+// checkRest judges what WHAT names and no image is called.
+func (p *Project) checkRest(rest []string, images []plan.Image, commands []plan.Command) error {
+	named, unknown := plan.SelectCommands(commands, rest)
+	if len(rest) == 0 {
+		return nil
+	}
+	if len(unknown) > 0 {
+		return plan.Unknown(unknown, images, commands)
+	}
+	return Usage("compile and binaries build it; to make an image, add cmd/"+named[0].Name+"/Dockerfile",
+		"WHAT %s: a command without an image of its own", named[0].Name)
+}

@@ -1,0 +1,70 @@
+// Package build is archmage's data path, a method of [Project] per verb:
+//
+//	settings + repository → plan.Facts → plan.Plan → legs
+//	Dockerfile × platform → dockerfile.Evaluate → recipe → verify
+//	recipe → binaries → compile → bin/ → audit.Binary
+//	recipe + bin/ + base → image.Builder → v1.Image → registry
+//	legs → publish.Manifest → one index per image → tags
+//
+// Each stage is a package below this one and knows nothing of the others; what
+// passes between them is data.
+package build
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/archmage-go/archmage/build/config"
+	"github.com/archmage-go/archmage/build/console"
+	"github.com/archmage-go/archmage/build/registry"
+	"github.com/archmage-go/archmage/build/run"
+)
+
+// Project is one repository with its settings. Its methods are the verbs; they
+// write results to the console and return what went wrong, for [ExitCode].
+type Project struct {
+	*config.Settings
+	runner  run.Runner
+	console *console.Console
+	client  *registry.Client
+}
+
+// Open reads and checks the settings of a repository. Nothing else is done yet:
+// no file is written and no registry is asked.
+func Open(ctx context.Context, src config.Source, c *console.Console) (*Project, error) {
+	if info, err := os.Stat(filepath.Join(src.Root, ".")); err != nil || !info.IsDir() {
+		return nil, Usage("", "%s: no such directory", src.Root)
+	}
+	s, err := config.Load(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range s.Notes {
+		c.Note("%s", note)
+	}
+	if s.Force {
+		c.Note("IMAGE_FORCE is set: what is otherwise refused is overwritten")
+	}
+	return &Project{Settings: s, runner: src.Runner, console: c, client: client(s, c)}, nil
+}
+
+func client(s *config.Settings, c *console.Console) *registry.Client {
+	o := registry.Options{
+		Auth:     registry.Auth(s.Auth),
+		RetryMax: s.RetryMax, RetryDelay: s.RetryDelay, Jobs: s.Jobs,
+		Notify: func(w registry.Wait) { c.Note("%s", w) },
+	}
+	for _, m := range s.Mirrors {
+		o.Mirrors = append(o.Mirrors, registry.Mirror(m))
+	}
+	return registry.New(o)
+}
+
+// path is a slash path of the repository as the operating system spells it.
+func (p *Project) path(slash string) string {
+	return filepath.Join(p.Root, filepath.FromSlash(slash))
+}
+
+// fsys is the repository as a file system.
+func (p *Project) fsys() (*os.Root, error) { return os.OpenRoot(p.Root) }

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/archmage-go/archmage/build"
+	"github.com/archmage-go/archmage/build/config"
+)
+
+func binariesVerb() verb {
+	return verb{
+		Command: cobra.Command{
+			Use:   "binaries",
+			Short: "compile release binaries and their checksums to dist/release",
+			Long: `Compiles the commands in WHAT for RELEASE_PLATFORMS to
+dist/release/<name>-<os>-<arch>[.exe], and writes a checksums.txt of exactly
+these, in the format of sha256sum.`,
+		},
+		groups: groups(config.GroupWhat, config.GroupGo, config.GroupRegistry, config.GroupRun),
+		run:    func(ctx context.Context, p *build.Project) error { return p.Binaries(ctx) },
+	}
+}

@@ -1,0 +1,34 @@
+// Archmage turns a Go repository's commands and its Dockerfiles into
+// multi-architecture container images, with no daemon and no emulation.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	_ "golang.org/x/crypto/x509roots/fallback" // an image FROM scratch has no roots of its own
+
+	"github.com/archmage-go/archmage/build"
+	"github.com/archmage-go/archmage/build/console"
+)
+
+func main() { os.Exit(archmage(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// archmage is main with its surroundings as arguments. It returns the exit code.
+func archmage(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c := console.New(stdout, stderr)
+	root := newRoot(c)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		c.Error(err)
+	}
+	return build.ExitCode(err)
+}

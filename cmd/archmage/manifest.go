@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/archmage-go/archmage/build"
+	"github.com/archmage-go/archmage/build/config"
+)
+
+func manifestVerb() verb {
+	return verb{
+		Command: cobra.Command{
+			Use:   "manifest",
+			Short: "join the legs of every image under VERSION and IMAGE_TAGS",
+			Long: `Reads the legs of every image, checks that they are complete and what they claim
+to be, and writes one index per image: to REGISTRY, or to dist/ without one. No
+tag moves unless all images are complete. Exit code 3 where a leg is missing.`,
+		},
+		groups: groups(config.GroupWhat, config.GroupImage, config.GroupRegistry, config.GroupRun),
+		run:    func(ctx context.Context, p *build.Project) error { return p.Manifest(ctx) },
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/archmage-go/archmage/build"
+	"github.com/archmage-go/archmage/build/config"
+	"github.com/archmage-go/archmage/build/console"
+	"github.com/archmage-go/archmage/build/run"
+)
+
+// verb is one subcommand that works on a repository.
+type verb struct {
+	cobra.Command
+	groups []config.Group // whose settings it takes as flags
+	run    func(ctx context.Context, p *build.Project) error
+}
+
+func newRoot(c *console.Console) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "archmage",
+		Short: "multi-architecture images from cmd/* and Dockerfiles",
+		Long: `archmage turns a Go repository's commands and its Dockerfiles into
+multi-architecture container images, with no daemon and no emulation.
+
+Every setting is a flag, a variable of the environment and a key of
+archmage.yaml, in this order; see the flags of each command.`,
+		SilenceUsage: true, SilenceErrors: true, DisableAutoGenTag: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              noArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return build.Usage("run archmage "+hintFor(cmd)+"--help for the flags", "%s", strings.TrimPrefix(err.Error(), "pflag: "))
+	})
+	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository")
+	for _, v := range []verb{planVerb(), verifyVerb(c), compileVerb(), imageVerb(), manifestVerb(), binariesVerb(), cleanVerb()} {
+		root.AddCommand(v.command(c, dir))
+	}
+	root.AddCommand(versionCommand(c))
+	addLater(root)
+	return root
+}
+
+func hintFor(cmd *cobra.Command) string {
+	if cmd.HasParent() {
+		return cmd.Name() + " "
+	}
+	return ""
+}
+
+// noArgs refuses words that are no subcommand, with the nearest that are.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasParent() {
+		return build.Usage("choose with --what or WHAT=…", "%s: takes no arguments, got %q", cmd.Name(), args[0])
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	hint := "there are: " + strings.Join(names, ", ")
+	if near := console.Nearest(args[0], names); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return build.Usage(hint, "unknown command %q", args[0])
+}
+
+// command makes v runnable: flags are parsed, settings loaded and checked, and
+// only then does its work begin.
+func (v verb) command(c *console.Console, dir *string) *cobra.Command {
+	cmd := v.Command
+	values := map[string]*string{}
+	for _, group := range v.groups {
+		addFlags(cmd.Flags(), group, values)
+	}
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		given := map[string]string{}
+		for name, value := range values {
+			variable, _ := config.Lookup(name)
+			if cmd.Flags().Changed(variable.Flag()) {
+				given[name] = *value
+			}
+		}
+		p, err := build.Open(cmd.Context(), config.Source{Root: *dir, Flags: given, Runner: run.OS{}}, c)
+		if err != nil {
+			return err
+		}
+		return v.run(cmd.Context(), p)
+	}
+	return &cmd
+}
+
+// addFlags adds a flag per setting of a group, with the variable and the
+// default in its help.
+func addFlags(flags *pflag.FlagSet, group config.Group, values map[string]*string) {
+	for _, v := range config.Variables() {
+		if v.Group != group {
+			continue
+		}
+		usage := fmt.Sprintf("%s (%s", v.Doc, v.Name)
+		if v.Default != "" {
+			usage += ", default " + v.Default
+		}
+		values[v.Name] = flags.String(v.Flag(), "", usage+")")
+		if v.Bool {
+			flags.Lookup(v.Flag()).NoOptDefVal = "true"
+		}
+	}
+	flags.SortFlags = false
+}
+
+// allGroups are what a verb takes that does everything.
+var allGroups = []config.Group{config.GroupWhat, config.GroupGo, config.GroupImage, config.GroupRegistry, config.GroupRun}
+
+func groups(list ...config.Group) []config.Group { return slices.Clone(list) }
