@@ -91,9 +91,12 @@ func engineLabels(s *config.Settings, img plan.Image, r *dockerfile.Recipe, engi
 	return added
 }
 
-// annotations are those of a leg's manifest.
+// annotations are those of a leg's manifest. Docker's manifests have none.
 func annotations(s *config.Settings, img plan.Image, r *dockerfile.Recipe) map[string]string {
 	set := map[string]string{}
+	if s.MediaTypes == "docker" {
+		return nil
+	}
 	if s.Annotations.Auto {
 		set = automatic(s, img, r.FinalBase)
 	}

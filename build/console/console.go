@@ -59,22 +59,23 @@ func (c *Console) Write(data []byte) (int, error) {
 // Event says that something is done: what was done (one word, a verb of the
 // CLI), to what, and how it ended.
 func (c *Console) Event(verb, subject, detail string) {
-	c.line(strings.TrimRight(fmt.Sprintf("%s %-34s %s", c.paint(fmt.Sprintf("%-8s", verb), color.FgCyan), subject, detail), " "))
+	text := printable(fmt.Sprintf("%-34s %s", subject, detail))
+	c.line(strings.TrimRight(c.paint(fmt.Sprintf("%-8s", verb), color.FgCyan)+" "+text, " "))
 }
 
 // Note tells what the user may want to know and need not act on.
 func (c *Console) Note(format string, args ...any) {
-	c.line(c.paint("note:", color.FgBlue) + " " + fmt.Sprintf(format, args...))
+	c.line(c.paint("note:", color.FgBlue) + " " + printable(fmt.Sprintf(format, args...)))
 }
 
 // Warn tells what may be wrong.
 func (c *Console) Warn(format string, args ...any) {
-	c.line(c.paint("warning:", color.FgYellow) + " " + fmt.Sprintf(format, args...))
+	c.line(c.paint("warning:", color.FgYellow) + " " + printable(fmt.Sprintf(format, args...)))
 }
 
 // Lines writes text as it is, e.g. a finding with its source excerpt.
 func (c *Console) Lines(lines string) {
-	c.line(strings.TrimRight(lines, "\n"))
+	c.line(printable(lines))
 }
 
 // Error writes every error that was joined into err, in order and each once,

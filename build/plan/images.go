@@ -65,13 +65,22 @@ func declare(l Layout, found []Image) ([]Image, error) {
 			continue // IMAGE_DIRS says which images there are
 		}
 		img.Platforms = intersect(l.Platforms, img.Platforms)
-		if len(img.Platforms) == 0 {
-			errs = append(errs, usage("image "+img.Name, "", "none of its platforms is among IMAGE_PLATFORMS"))
-			continue
-		}
 		images = append(images, img)
 	}
 	return images, errors.Join(errs...)
+}
+
+// CheckPlatforms refuses images that nothing would be built of: those of
+// archmage.yaml with none of the platforms that are built. It is for images that
+// are selected: a CI job on one platform names those it builds.
+func CheckPlatforms(selected []Image) error {
+	var errs []error
+	for _, img := range selected {
+		if len(img.Platforms) == 0 {
+			errs = append(errs, usage("image "+img.Name, "name one of its platforms, or leave the image out of WHAT", "none of its platforms is among IMAGE_PLATFORMS"))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func intersect(all, some []platform.Platform) []platform.Platform {

@@ -118,10 +118,25 @@ func TestDeclaredImagesCompleteDiscovery(t *testing.T) {
 	if b := images[1]; b.Dockerfile != "files/x" || !slices.Equal(b.Platforms, two) {
 		t.Errorf("b: %+v", b)
 	}
-	l.Declared = []Image{{Name: "c"}, {Name: "a", Platforms: []platform.Platform{{OS: "linux", Arch: "s390x"}}}}
-	_, _, err = Images(l)
-	if err == nil || !strings.Contains(err.Error(), "image c: no Dockerfile") || !strings.Contains(err.Error(), "image a: none of its platforms") {
+	l.Declared = []Image{{Name: "c"}}
+	if _, _, err = Images(l); err == nil || !strings.Contains(err.Error(), "image c: no Dockerfile") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnImageWithoutPlatformsIsRefusedWhereItIsSelected(t *testing.T) {
+	l := tree(t, "cmd/a/Dockerfile", "cmd/b/Dockerfile")
+	l.Declared = []Image{{Name: "a", Platforms: []platform.Platform{{OS: "linux", Arch: "s390x"}}}}
+	images, _, err := Images(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckPlatforms(images); err == nil || !strings.Contains(err.Error(), "image a: none of its platforms") {
+		t.Errorf("both: %v", err)
+	}
+	selected, _ := SelectImages(images, []string{"b"})
+	if err := CheckPlatforms(selected); err != nil {
+		t.Errorf("b alone: %v", err)
 	}
 }
 

@@ -49,7 +49,7 @@ func (p *Plan) compiled(c Command) string {
 	case c.Rebuilt != "":
 		return "- its image compiles it from source: " + c.Rebuilt
 	}
-	return "- no image copies it"
+	return "- no selected image copies it"
 }
 
 // Words is a list of platforms, separated by blanks.
