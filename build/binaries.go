@@ -77,7 +77,7 @@ func (p *Project) releases(commands []plan.Command) []plan.Binary {
 func (p *Project) checksums(binaries []plan.Binary) (string, error) {
 	var lines []string
 	for _, b := range binaries {
-		sum, err := p.sha256(b.Path)
+		sum, err := sumFile(p.path(b.Path))
 		if err != nil {
 			return "", err
 		}
@@ -92,8 +92,9 @@ func (p *Project) checksums(binaries []plan.Binary) (string, error) {
 	return file, os.WriteFile(p.path(file), out.Bytes(), 0o644)
 }
 
-func (p *Project) sha256(file string) (string, error) {
-	f, err := os.Open(p.path(file))
+// sumFile is the SHA-256 of a file, in hexadecimal digits.
+func sumFile(file string) (string, error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return "", err
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/archmage-go/archmage/build/audit"
 	"github.com/archmage-go/archmage/build/compile"
+	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/platform"
 )
@@ -79,17 +80,16 @@ func (p *Project) rebuilt(ctx context.Context, commands []plan.Command) map[stri
 		return why
 	}
 	e := evaluator{Project: p}
+	recipes := map[string][]*dockerfile.Recipe{}
 	var usable []plan.Image
 	for _, img := range images {
-		if _, err := e.evaluate(ctx, []plan.Image{img}); err != nil {
+		one, err := e.evaluate(ctx, []plan.Image{img})
+		if err != nil {
 			p.console.Note("%s is passed over: %v", img.Dockerfile, err)
 			continue
 		}
 		usable = append(usable, img)
-	}
-	recipes, err := e.evaluate(ctx, usable)
-	if err != nil {
-		return why
+		maps.Copy(recipes, one)
 	}
 	planned, err := plan.New(plan.Facts{
 		Platforms: p.Platforms, Bin: p.Bin, Leg: p.Leg, Version: p.Version,
@@ -194,29 +194,4 @@ func (p *Project) compiled(e compile.Event) {
 	if e.Output != "" {
 		p.console.Lines(e.Output)
 	}
-}
-
-// cleanBinaries removes the binaries of this repository's commands and what was
-// kept to make them.
-func (p *Project) cleanBinaries(ctx context.Context) (removed []string, err error) {
-	found, err := plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...)
-	if err != nil {
-		return nil, err
-	}
-	facts := plan.Facts{Platforms: p.Platforms, Bin: p.Bin}
-	for _, c := range found.Commands {
-		for _, pl := range p.Platforms {
-			b := facts.Binary(c, pl)
-			for _, name := range append([]string{b.Path}, b.Also...) {
-				if os.Remove(p.path(name)) == nil {
-					removed = append(removed, name)
-				}
-			}
-		}
-	}
-	keep, err := p.keepDir()
-	if err != nil {
-		return removed, err
-	}
-	return removed, errors.Join(p.disownBin(), os.RemoveAll(keep))
 }

@@ -2,9 +2,7 @@ package build
 
 import (
 	"bufio"
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -87,55 +85,6 @@ func appendMark(out, name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Clean removes what archmage made: what the mark in IMAGE_OUT lists, and the
-// binaries of this repository's commands. Without a mark nothing of IMAGE_OUT
-// is touched.
-func (p *Project) Clean(ctx context.Context) error {
-	removed, err := p.cleanOut()
-	if err != nil {
-		return err
-	}
-	binaries, err := p.cleanBinaries(ctx)
-	if err != nil {
-		return err
-	}
-	removed = append(removed, binaries...)
-	for _, name := range removed {
-		p.console.Result(name)
-	}
-	if len(removed) == 0 {
-		p.console.Event("clean", p.Out, "nothing of archmage's here")
-	}
-	return nil
-}
-
-func (p *Project) cleanOut() (removed []string, err error) {
-	out := p.path(p.Out)
-	names, err := readMark(out)
-	if err != nil || len(names) == 0 {
-		return nil, err
-	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
-			return removed, err
-		}
-		removed = append(removed, path.Join(p.Out, name))
-	}
-	ignore := filepath.Join(out, ".gitignore")
-	if data, err := os.ReadFile(ignore); err == nil && string(data) == ignoreAll {
-		if err := os.Remove(ignore); err != nil {
-			return removed, err
-		}
-	}
-	if err := os.Remove(filepath.Join(out, markName)); err != nil {
-		return removed, err
-	}
-	if left, err := os.ReadDir(out); err == nil && len(left) == 0 {
-		return removed, os.Remove(out)
-	}
-	return removed, nil
-}
-
 // binDir is where all binaries are below, as a slash path; "." is the root.
 func (p *Project) binDir() string {
 	literal, _, _ := strings.Cut(p.Bin, "{")
@@ -168,22 +117,4 @@ func (p *Project) disownBin() error {
 		return nil
 	}
 	return errors.Join(os.Remove(ignore), os.Remove(dir))
-}
-
-// plural is "1 image" or "3 images".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func unique(list []string) []string {
-	var kept []string
-	for _, s := range list {
-		if !slices.Contains(kept, s) {
-			kept = append(kept, s)
-		}
-	}
-	return kept
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
@@ -98,6 +99,9 @@ func (a *assembled) RawManifest() ([]byte, error) { return a.manifest, nil }
 
 // LayerByDigest finds a layer, or the config as one.
 func (a *assembled) LayerByDigest(h v1.Hash) (v1.Layer, error) {
+	if h == a.parsed.Config.Digest {
+		return partial.ConfigLayer(a)
+	}
 	return a.find(h, func(l v1.Layer) (v1.Hash, error) { return l.Digest() })
 }
 

@@ -16,8 +16,8 @@ import (
 
 // baseSnapshot is a base image. Its layers are read when its tree is asked for,
 // and of them the headers, which are remembered for the next run; the content of
-// a file only when it is opened.
-func baseSnapshot(img v1.Image, op dockerfile.Op, blobs *Blobs) (snapshot, error) {
+// a file only when it is opened. All of that ends with ctx.
+func baseSnapshot(ctx context.Context, img v1.Image, op dockerfile.Op, blobs *Blobs) (snapshot, error) {
 	layers, err := img.Layers()
 	if err != nil {
 		return snapshot{}, err
@@ -26,6 +26,7 @@ func baseSnapshot(img v1.Image, op dockerfile.Op, blobs *Blobs) (snapshot, error
 	var s snapshot
 	for _, l := range layers {
 		spooled := &spooledLayer{layer: l, dir: blobs.dir, indexes: blobs.indexes}
+		spooled.unpack = func() (io.ReadCloser, error) { return blobs.layerBound.unpack(ctx, l) }
 		s.layers = append(s.layers, pending{description: description, base: l, entries: spooled.entries})
 	}
 	s.fold = snapshot{}.stack(s).fold
@@ -36,19 +37,21 @@ func baseSnapshot(img v1.Image, op dockerfile.Op, blobs *Blobs) (snapshot, error
 // stream into a file when somebody opens a file of it.
 type spooledLayer struct {
 	layer   v1.Layer
+	unpack  func() (io.ReadCloser, error) // the uncompressed stream, bounded
 	dir     string
 	indexes Indexes
 
 	mu    sync.Mutex
 	path  string // of the uncompressed stream; "" until it is needed
+	known bool   // whether index is, which may be empty
 	index []rootfs.Entry
 }
 
 // entries are what the layer lists.
-func (s *spooledLayer) entries(ctx context.Context) ([]rootfs.Entry, error) {
+func (s *spooledLayer) entries(context.Context) ([]rootfs.Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.index != nil {
+	if s.known {
 		return s.index, nil
 	}
 	digest, err := s.layer.Digest()
@@ -57,33 +60,45 @@ func (s *spooledLayer) entries(ctx context.Context) ([]rootfs.Entry, error) {
 	}
 	index, known := s.indexes.get(digest)
 	if !known {
-		if index, err = s.read(ctx); err != nil {
+		if index, err = s.read(); err != nil {
 			return nil, fmt.Errorf("layer %s: %w", digest, err)
 		}
 		s.indexes.put(digest, index)
 	}
 	s.index = rootfs.Bind(index, func(off, size int64) rootfs.Content { return section{s, off, size} })
+	s.known = true
 	return s.index, nil
 }
 
-// read reads the headers, and with them the whole layer.
-func (s *spooledLayer) read(ctx context.Context) ([]rootfs.Entry, error) {
-	stream, err := s.layer.Uncompressed()
+// read reads the headers, and with them the whole layer. What files hold passes
+// through and is kept nowhere.
+func (s *spooledLayer) read() ([]rootfs.Entry, error) {
+	stream, err := s.unpack()
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	return rootfs.ReadLayer(reader{ctx, stream}, nil)
+	return rootfs.ReadLayer(stream, nil)
 }
 
-// open is the uncompressed stream as a file.
+// open is the uncompressed stream as a file, which ends with the blobs.
 func (s *spooledLayer) open() (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.path != "" {
 		return os.Open(s.path)
 	}
-	stream, err := s.layer.Uncompressed()
+	f, err := s.spool()
+	if err != nil {
+		digest, _ := s.layer.Digest() // known, since somebody has seen the entries
+		return nil, fmt.Errorf("layer %s: %w", digest, err)
+	}
+	s.path = f.Name()
+	return f, nil
+}
+
+func (s *spooledLayer) spool() (*os.File, error) {
+	stream, err := s.unpack()
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +110,6 @@ func (s *spooledLayer) open() (*os.File, error) {
 	if _, err := io.Copy(f, stream); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	s.path = f.Name()
 	return f, nil
 }
 
@@ -115,17 +129,4 @@ func (s section) Open() (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{io.NewSectionReader(f, s.off, s.size), f}, nil
-}
-
-// reader ends with its context.
-type reader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r reader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.Reader.Read(p)
 }

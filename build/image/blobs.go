@@ -34,8 +34,10 @@ const (
 // Blobs is a directory where new layers are written, and where what had to be
 // unpacked on the way lies. It may be used by several goroutines.
 type Blobs struct {
-	dir     string
-	indexes Indexes
+	dir        string
+	indexes    Indexes
+	layerBound bound // of layers of bases
+	maxRemote  int64 // bytes of a remote file
 }
 
 // NewBlobs makes a directory of its own below dir, or below the system's
@@ -45,7 +47,7 @@ func NewBlobs(dir string, indexes Indexes) (*Blobs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Blobs{dir: dir, indexes: indexes}, nil
+	return &Blobs{dir: dir, indexes: indexes, layerBound: layerBound, maxRemote: maxRemote}, nil
 }
 
 // Close removes every blob. Images that were built with them end with it.
@@ -65,7 +67,8 @@ func (b *Blobs) write(ctx context.Context, f Format, fill func(io.Writer) error)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+			_ = file.Close() // it may be closed already
+			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
 	compressed := &counter{w: bufio.NewWriterSize(file, 1<<20), hash: sha256.New()}

@@ -60,7 +60,7 @@ func (x *executor) operation(ctx context.Context, op dockerfile.Op) (snapshot, e
 		if err != nil {
 			return snapshot{}, err
 		}
-		return baseSnapshot(img, op, x.Blobs)
+		return baseSnapshot(ctx, img, op, x.Blobs)
 	case dockerfile.KindContext:
 		return x.context(ctx, op)
 	case dockerfile.KindFile:
@@ -103,7 +103,8 @@ func (x *executor) files(ctx context.Context, op dockerfile.Op) (snapshot, error
 			return snapshot{}, err
 		}
 	}
-	return parent.add(op.Name, lower, edit.Tree()), nil
+	layer := pending{description: op.Name, where: where(x.request.Recipe, op)}
+	return parent.add(layer, lower, edit.Tree()), nil
 }
 
 // merge puts the layers of its inputs on top of each other.

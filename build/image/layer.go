@@ -15,6 +15,7 @@ import (
 // consists of it.
 type pending struct {
 	description string // of the operation, for history lines that a base lacks
+	where       string // the instruction's place; "" for a base
 	base        v1.Layer
 	entries     func(context.Context) ([]rootfs.Entry, error)
 }

@@ -32,7 +32,7 @@ func (n Native) Build(ctx context.Context, r Request) (_ v1.Image, err error) {
 	for _, p := range result.layers {
 		l, err := p.write(ctx, n.Blobs, r)
 		if err != nil {
-			return nil, fmt.Errorf("layer %s: %w", p.description, err)
+			return nil, fmt.Errorf("%s: %w", p.where, err)
 		}
 		layers = append(layers, l)
 	}

@@ -61,35 +61,27 @@ func (f *fetched) Open() (io.ReadCloser, error) { return os.Open(f.path) }
 
 // fetch reads a URL into a file that ends with the blobs.
 func (b *Blobs) fetch(ctx context.Context, h *dockerfile.HTTP) (_ *fetched, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL, nil)
+	resp, err := get(ctx, h.URL)
 	if err != nil {
-		return nil, err
-	}
-	client := http.Client{CheckRedirect: sameScheme}
-	resp, err := client.Do(req)
-	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
-			err = wrapped.Err // its text has the URL, credentials included
-		}
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
-		return nil, fmt.Errorf("the server answers %s", resp.Status)
-	}
 	f, err := os.CreateTemp(b.dir, "remote-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(resp.Body, maxRemote+1))
+	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(resp.Body, b.maxRemote+1))
 	if err != nil {
 		return nil, err
 	}
-	if n > maxRemote {
-		return nil, fmt.Errorf("longer than %d bytes", int64(maxRemote))
+	if n > b.maxRemote {
+		return nil, fmt.Errorf("longer than %d bytes", b.maxRemote)
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); h.Checksum != "" && got != h.Checksum {
 		return nil, fmt.Errorf("digest mismatch %s: %s", got, h.Checksum)
@@ -98,23 +90,54 @@ func (b *Blobs) fetch(ctx context.Context, h *dockerfile.HTTP) (_ *fetched, err 
 	return &fetched{f.Name(), n, modified}, nil
 }
 
-// sameScheme refuses redirects that leave https, and endless ones.
-func sameScheme(req *http.Request, via []*http.Request) error {
+// get asks for a URL. The body of its answer ends with ctx.
+func get(ctx context.Context, text string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, text, nil)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	client := http.Client{CheckRedirect: checkRedirect}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
+		resp.Body.Close()
+		return nil, fmt.Errorf("the server answers %s", resp.Status)
+	}
+	return resp, nil
+}
+
+// withoutURL is an error whose text does not have the URL, which may hold
+// credentials.
+func withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// checkRedirect refuses endless redirects, and those to another scheme, but for
+// the one from http to https, which loses nothing.
+func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errors.New("stopped after 10 redirects")
 	}
-	if from := via[0].URL.Scheme; req.URL.Scheme != from {
-		return fmt.Errorf("redirect from %s to %s", from, req.URL.Scheme)
+	from, to := via[len(via)-1].URL.Scheme, req.URL.Scheme
+	if from != to && (from != "http" || to != "https") {
+		return fmt.Errorf("redirect from %s to %s", from, to)
 	}
 	return nil
 }
 
-// redacted is a URL without credentials and query, which may hold a token.
+// redacted is a URL without credentials, and without query and fragment, which
+// may hold a token.
 func redacted(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "the URL"
 	}
-	u.User, u.RawQuery = nil, ""
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment = nil, "", false, ""
 	return u.String()
 }

@@ -27,14 +27,10 @@ func treeSnapshot(t rootfs.Tree) snapshot {
 	return snapshot{fold: func(context.Context) (rootfs.Tree, error) { return t, nil }}
 }
 
-// add is s with the layer that leads from lower, which is s's own tree, to
-// upper.
-func (s snapshot) add(description string, lower, upper rootfs.Tree) snapshot {
+// add is s with the layer p, which leads from lower, s's own tree, to upper.
+func (s snapshot) add(p pending, lower, upper rootfs.Tree) snapshot {
 	diff := sync.OnceValue(func() []rootfs.Entry { return rootfs.Diff(lower, upper) })
-	p := pending{
-		description: description,
-		entries:     func(context.Context) ([]rootfs.Entry, error) { return diff(), nil },
-	}
+	p.entries = func(context.Context) ([]rootfs.Entry, error) { return diff(), nil }
 	return snapshot{layers: append(s.layers[:len(s.layers):len(s.layers)], p), fold: treeSnapshot(upper).fold}
 }
 

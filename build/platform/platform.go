@@ -119,7 +119,11 @@ func archHint(p Platform) string {
 	if meant, ok := meant[p.Arch]; ok {
 		return "write " + p.OS + "/" + meant
 	}
-	return "known architectures: " + strings.Join(archNames(p.OS), ", ")
+	names := archNames(p.OS)
+	if len(names) == 0 {
+		names = archNames("linux")
+	}
+	return "known architectures: " + strings.Join(names, ", ")
 }
 
 // Fields splits a list that is separated by commas or blanks.

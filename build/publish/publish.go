@@ -78,7 +78,7 @@ func (e *MissingError) Error() string {
 
 // Hint says how legs come to be.
 func (e *MissingError) Hint() string {
-	return "push them first, each where it can be built: make image PUSH=true IMAGE_PLATFORMS=…; no tag was moved"
+	return "build them first, each where it can be built: make image IMAGE_PLATFORMS=…, with PUSH=true for a registry; no tag was moved"
 }
 
 // PartialError says that some shared tags were moved before something failed.

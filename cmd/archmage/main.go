@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -17,6 +18,8 @@ import (
 
 func main() { os.Exit(archmage(os.Args[1:], os.Stdout, os.Stderr)) }
 
+var errInterrupted = errors.New("interrupted")
+
 // archmage is main with its surroundings as arguments. It returns the exit code.
 func archmage(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -27,8 +30,12 @@ func archmage(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if err != nil {
+	code := build.ExitCode(err)
+	switch {
+	case code == build.ExitInterrupted:
+		c.Error(errInterrupted)
+	case err != nil:
 		c.Error(err)
 	}
-	return build.ExitCode(err)
+	return code
 }

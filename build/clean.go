@@ -1,0 +1,116 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/archmage-go/archmage/build/plan"
+)
+
+// Clean removes what archmage made: what the mark in IMAGE_OUT lists, and the
+// binaries that are those it compiled last. Everything else stays.
+func (p *Project) Clean(ctx context.Context) error {
+	removed, err := p.cleanOut()
+	if err != nil {
+		return err
+	}
+	binaries, err := p.cleanBinaries(ctx)
+	if err != nil {
+		return err
+	}
+	removed = append(removed, binaries...)
+	for _, name := range removed {
+		p.console.Result(name)
+	}
+	if len(removed) == 0 {
+		p.console.Event("clean", p.Out, "nothing of archmage's here")
+	}
+	return nil
+}
+
+func (p *Project) cleanOut() (removed []string, err error) {
+	out := p.path(p.Out)
+	names, err := readMark(out)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
+			return removed, err
+		}
+		removed = append(removed, path.Join(p.Out, name))
+	}
+	ignore := filepath.Join(out, ".gitignore")
+	if data, err := os.ReadFile(ignore); err == nil && string(data) == ignoreAll {
+		if err := os.Remove(ignore); err != nil {
+			return removed, err
+		}
+	}
+	if err := os.Remove(filepath.Join(out, markName)); err != nil {
+		return removed, err
+	}
+	if left, err := os.ReadDir(out); err == nil && len(left) == 0 {
+		return removed, os.Remove(out)
+	}
+	return removed, nil
+}
+
+// cleanBinaries removes the binaries that archmage compiled, and what it kept to
+// compile them. A file of the same name that is another one is not archmage's.
+func (p *Project) cleanBinaries(ctx context.Context) (removed []string, err error) {
+	found, err := plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...)
+	if err != nil {
+		return nil, err
+	}
+	keep, err := p.keepDir()
+	if err != nil {
+		return nil, err
+	}
+	kept := keptFiles(keep)
+	facts := plan.Facts{Platforms: p.Platforms, Bin: p.Bin}
+	for _, c := range found.Commands {
+		for _, pl := range p.Platforms {
+			b := facts.Binary(c, pl)
+			for _, name := range append([]string{b.Path}, b.Also...) {
+				if ours(p.path(name), kept) && os.Remove(p.path(name)) == nil {
+					removed = append(removed, name)
+				}
+			}
+		}
+	}
+	return removed, errors.Join(os.RemoveAll(keep), p.disownBin())
+}
+
+// keptFiles lists the files that compiling has kept; none where it has not.
+func keptFiles(dir string) (files []string) {
+	_ = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, file)
+		}
+		return nil
+	})
+	return files
+}
+
+// ours reports whether a file is one of those kept: a link to it, or a copy.
+func ours(file string, kept []string) bool {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	return slices.ContainsFunc(kept, func(k string) bool {
+		other, err := os.Lstat(k)
+		return err == nil && (os.SameFile(info, other) || info.Size() == other.Size() && sameBytes(file, k))
+	})
+}
+
+func sameBytes(a, b string) bool {
+	sumA, errA := sumFile(a)
+	sumB, errB := sumFile(b)
+	return errA == nil && errB == nil && sumA == sumB
+}
