@@ -14,6 +14,7 @@ import (
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/platform"
+	"github.com/archmage-go/archmage/build/registry"
 )
 
 // images finds every image of the repository.
@@ -115,7 +116,7 @@ func withoutGuess(err error) string {
 func (e evaluator) recipe(ctx context.Context, img plan.Image, pl platform.Platform) (*dockerfile.Recipe, error) {
 	in := e.input(img, pl)
 	r, err := dockerfile.Evaluate(ctx, in)
-	if err != nil && e.bases != nil {
+	if err != nil && e.bases != nil && !is[*registry.NoPlatformError](err) {
 		if offline := withoutBases(ctx, in); offline != nil {
 			in.Bases, r, err = nil, offline, nil
 		}
@@ -127,8 +128,8 @@ func (e evaluator) recipe(ctx context.Context, img plan.Image, pl platform.Platf
 	return dockerfile.Evaluate(ctx, in)
 }
 
-// withoutBases is the recipe of an image that an engine builds: it reads its
-// bases itself, and says what is wrong with them. Others have none.
+// withoutBases is the recipe of an image that an engine builds: that may have
+// bases, or reach them, where archmage does not. Others have none.
 func withoutBases(ctx context.Context, in dockerfile.Input) *dockerfile.Recipe {
 	in.Bases = nil
 	r, err := dockerfile.Evaluate(ctx, in)
