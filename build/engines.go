@@ -150,12 +150,27 @@ func emulated(p platform.Platform) bool {
 }
 
 // cannotBuild is the error of a leg that nothing here can build.
-func cannotBuild(l plan.Leg) error {
-	hint := "install docker with buildx, or buildah"
-	if strings.Contains(l.Why, "cannot run") {
-		hint = fmt.Sprintf("register an emulator for %s (package qemu-user-static), name a builder that has it with BUILDX_BUILDER, or leave %s out of IMAGE_PLATFORMS", l.Platform.Arch, l.Platform)
+func (l legs) cannotBuild(leg plan.Leg) error {
+	return &EngineError{leg: leg, hint: l.engineHint(leg.Platform)}
+}
+
+// engineHint says what would make a leg possible that needs an engine.
+func (l legs) engineHint(pl platform.Platform) string {
+	if l.Engine == plan.Native {
+		return "docker buildx and buildah build it: leave IMAGE_ENGINE at auto"
 	}
-	return &EngineError{leg: l, hint: hint}
+	for _, e := range l.work.engines.list {
+		if e.Missing == "" && (l.Engine == "auto" || l.Engine == e.Name) { // it is there, but lacks the platform
+			return fmt.Sprintf("register an emulator for %s (package qemu-user-static), name a builder that has it with BUILDX_BUILDER, or leave %s out of IMAGE_PLATFORMS", pl.Arch, pl)
+		}
+	}
+	switch l.Engine {
+	case "buildx":
+		return "install and start docker with buildx, or leave IMAGE_ENGINE at auto"
+	case "buildah":
+		return "install buildah, or leave IMAGE_ENGINE at auto"
+	}
+	return "install and start docker with buildx, or install buildah"
 }
 
 // EngineError says that a leg needs an engine that is not to be had.

@@ -2,7 +2,6 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -47,9 +46,9 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	start := time.Now()
 	img, recipe := l.work.leg(leg)
 	if img.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, img.Timeout, fmt.Errorf("took longer than its timeout of %s", img.Timeout))
-		defer cancel()
+		var done func()
+		ctx, done = timeLimit(ctx, img.Timeout)
+		defer done()
 	}
 	push, err := l.push(leg)
 	if err != nil {
@@ -57,12 +56,16 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	}
 	r, kept, err := l.kept(ctx, leg, push)
 	var result v1.Image
-	if err == nil && !kept {
+	switch {
+	case err != nil:
+	case kept && l.Load == "true":
+		result, err = push.Repo.Image(ctx, r.Digest)
+	case !kept:
 		if result, err = l.make(ctx, leg, img, recipe); err == nil {
 			r, err = publish.PushLeg(ctx, push, result)
 		}
 	}
-	if late := context.Cause(ctx); late != nil && errors.Is(err, context.DeadlineExceeded) {
+	if late, ok := context.Cause(ctx).(lateError); ok && err != nil {
 		err = fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, late)
 	}
 	if err != nil {
@@ -71,6 +74,19 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	l.console.Event("image", leg.Image+" "+leg.Platform.String(), fmt.Sprintf("%s %s %s", l.repos.said(r.State), r.Digest, since(start)))
 	return r, result, nil
 }
+
+// timeLimit ends a context after d, unless done is called before. done leaves it
+// alive, since an image that is loaded later reads its base under it.
+func timeLimit(ctx context.Context, d time.Duration) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(d, func() { cancel(lateError{d}) })
+	return ctx, func() { timer.Stop() }
+}
+
+// lateError is the cause of what a timeout ended.
+type lateError struct{ limit time.Duration }
+
+func (e lateError) Error() string { return fmt.Sprintf("took longer than its timeout of %s", e.limit) }
 
 // kept asks, before an engine works, whether a fixed version is published from
 // the same revision already: an engine's second build would differ.
@@ -96,7 +112,7 @@ func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerf
 
 // builder is the engine that the plan chose.
 func (l legs) builder(leg plan.Leg) (image.Builder, error) {
-	e := image.Engine{Runner: l.runner, Blobs: l.blobs, Log: func(leg string) image.Log { return l.console.Prefix(leg, lastLines) }}
+	e := image.Engine{Runner: l.runner, Blobs: l.blobs, Bases: l.bases, Log: func(leg string) image.Log { return l.console.Prefix(leg, lastLines) }}
 	switch leg.Engine {
 	case plan.Native:
 		return image.Native{Bases: l.bases, Blobs: l.blobs}, nil
@@ -105,7 +121,7 @@ func (l legs) builder(leg plan.Leg) (image.Builder, error) {
 	case "buildah":
 		return image.Buildah{Engine: e}, nil
 	}
-	return nil, cannotBuild(leg)
+	return nil, l.cannotBuild(leg)
 }
 
 // lastLines is how much of an engine's output its failure repeats.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -19,7 +20,9 @@ import (
 
 // adopt makes an engine's image one of archmage's: its config and layers as
 // they are, under a manifest of the family and with the annotations asked for.
-func adopt(r Request, img v1.Image) (v1.Image, error) {
+// New layers are compressed as asked for: engines take those that they have in
+// their cache as these are, and buildah knows gzip alone.
+func (e Engine) adopt(ctx context.Context, r Request, img v1.Image) (v1.Image, error) {
 	config, err := img.RawConfigFile()
 	if err != nil {
 		return nil, err
@@ -28,11 +31,37 @@ func adopt(r Request, img v1.Image) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	base := e.baseLayers(r)
 	layers := make([]layer, len(have))
 	for i, l := range have {
+		id, err := l.DiffID()
+		if err == nil && !slices.Contains(base, id) {
+			l, err = e.Blobs.packed(ctx, r.Format, l)
+		}
+		if err != nil {
+			return nil, err
+		}
 		layers[i] = layer{Layer: retype(l, r.Format)}
 	}
 	return withManifest(r, config, layers)
+}
+
+// packed is a layer in the compression of a format.
+func (b *Blobs) packed(ctx context.Context, f Format, l v1.Layer) (v1.Layer, error) {
+	have, err := l.MediaType()
+	if err != nil || f.Zstd == (have == types.OCILayerZStd || have == dockerZstd) {
+		return l, err
+	}
+	return b.write(ctx, f, func(w io.Writer) error { return unpackLayer(w, l) })
+}
+
+// baseLayers are the diff IDs of what a recipe builds on.
+func (e Engine) baseLayers(r Request) []v1.Hash {
+	var c struct{ RootFS v1.RootFS }
+	if e.Bases != nil {
+		_ = json.Unmarshal(e.Bases.Config(r.Recipe.FinalBase), &c) // it was read before
+	}
+	return c.RootFS.DiffIDs
 }
 
 // readLayout is the one image of an OCI layout.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -22,7 +23,10 @@ func baseSnapshot(ctx context.Context, img v1.Image, op dockerfile.Op, blobs *Bl
 	if err != nil {
 		return snapshot{}, err
 	}
-	description := "pulled from " + op.Base.Ref + "@" + op.Base.Digest
+	description := "pulled from " + op.Base.Ref
+	if !strings.Contains(description, "@") {
+		description += "@" + op.Base.Digest
+	}
 	var s snapshot
 	for _, l := range layers {
 		spooled := &spooledLayer{layer: l, dir: blobs.dir, indexes: blobs.indexes}

@@ -23,7 +23,7 @@ type Bases struct {
 }
 
 type baseKey struct {
-	ref      string
+	ref      string // as it was asked for, which is how recipes name it
 	platform platform.Platform
 }
 
@@ -40,7 +40,7 @@ func (b *Bases) Resolve(ctx context.Context, ref string, p platform.Platform) (d
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.found[baseKey{base.Ref, p}] = base
+	b.found[baseKey{ref, p}] = base
 	return dockerfile.ResolvedBase{Digest: base.Digest, Config: base.Config}, nil
 }
 

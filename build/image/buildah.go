@@ -18,6 +18,9 @@ type Buildah struct {
 // Build implements [Builder]. A Dockerfile with HEALTHCHECK, SHELL or ONBUILD is
 // built in Docker's format, since buildah's OCI format drops them.
 func (b Buildah) Build(ctx context.Context, r Request) (v1.Image, error) {
+	if err := limits(r.Recipe, b.version(ctx)); err != nil {
+		return nil, err
+	}
 	dir, err := b.Blobs.temp("buildah-")
 	if err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func (b Buildah) Build(ctx context.Context, r Request) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return adopt(r, img)
+	return b.adopt(ctx, r, img)
 }
 
 // take copies the image out of buildah's store, and removes it there. The

@@ -50,7 +50,7 @@ func (b Buildx) Build(ctx context.Context, r Request) (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("buildx: %w", err)
 	}
-	return adopt(r, img)
+	return b.adopt(ctx, r, img)
 }
 
 // args are those of any build of this leg, wherever it goes.

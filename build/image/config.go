@@ -2,6 +2,7 @@ package image
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -19,6 +20,9 @@ func exportConfig(r Request, layers []layer) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(r.Recipe.Config, &fields); err != nil {
 		return nil, err
+	}
+	if fields == nil {
+		return nil, errors.New("null")
 	}
 	var history []ocispec.History
 	if raw, ok := fields["history"]; ok {

@@ -26,6 +26,7 @@ type Log interface {
 type Engine struct {
 	Runner run.Runner
 	Blobs  *Blobs
+	Bases  *Bases               // that recipes were evaluated on; nil takes every layer for a new one
 	Log    func(leg string) Log // of one leg's progress
 }
 
@@ -54,6 +55,7 @@ func (e *FailedError) Hint() string { return "to repeat it by hand: " + e.Comman
 // is shown as progress. byHand is the command to show when it fails, since files
 // that cmd names may be gone by then.
 func (e Engine) run(ctx context.Context, name string, r Request, cmd, byHand run.Cmd) error {
+	cmd.Dir = r.Root // which paths of the settings are relative to
 	log := e.Log(r.leg())
 	cmd.Stderr = log
 	if cmd.Stdout == nil {
@@ -76,12 +78,27 @@ func (r Request) args() []string {
 	args = append(args, each("--build-arg", r.BuildArgs)...)
 	args = append(args, each("--label", r.Labels)...)
 	for _, s := range r.Secrets {
-		args = append(args, "--secret", s)
+		args = append(args, "--secret", r.fromRoot(s))
 	}
 	for _, s := range r.SSH {
 		args = append(args, "--ssh", s)
 	}
 	return args
+}
+
+// fromRoot makes a secret's path absolute, so that the command does the same
+// wherever it is repeated.
+func (r Request) fromRoot(secret string) string {
+	fields := strings.Split(secret, ",")
+	if strings.Contains(secret, `"`) || slices.Contains(fields, "type=env") {
+		return secret
+	}
+	for i, f := range fields {
+		if key, path, _ := strings.Cut(f, "="); (key == "src" || key == "source") && path != "" && !filepath.IsAbs(path) {
+			fields[i] = key + "=" + filepath.Join(r.Root, path)
+		}
+	}
+	return strings.Join(fields, ",")
 }
 
 func each(flag string, values map[string]string) []string {

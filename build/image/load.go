@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/archmage-go/archmage/build/run"
@@ -31,13 +33,14 @@ func (s Store) Answers(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"info"}})
+	// Not info, which says last that it could not print, rather than why.
+	_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"version"}})
 	return err
 }
 
 // Load puts img into the store under ref. It is sent as a docker archive: that
 // is what every version of both tools takes, while Docker 20.10 takes no OCI
-// layout.
+// layout, and cannot unpack zstd.
 func (s Store) Load(ctx context.Context, ref string, img v1.Image) error {
 	tag, err := name.NewTag(ref)
 	if err != nil {
@@ -46,7 +49,7 @@ func (s Store) Load(ctx context.Context, ref string, img v1.Image) error {
 	r, w := io.Pipe()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		err := tarball.Write(tag, img, w)
+		err := tarball.Write(tag, loadable{img}, w)
 		w.CloseWithError(err)
 		return err
 	})
@@ -60,3 +63,45 @@ func (s Store) Load(ctx context.Context, ref string, img v1.Image) error {
 	}
 	return nil
 }
+
+// loadable is an image whose zstd layers are not compressed.
+type loadable struct{ v1.Image }
+
+// Layers implements [v1.Image].
+func (l loadable) Layers() ([]v1.Layer, error) {
+	have, err := l.Image.Layers()
+	if err != nil {
+		return nil, err
+	}
+	layers := slices.Clone(have)
+	for i, layer := range layers {
+		t, err := layer.MediaType()
+		if err != nil {
+			return nil, err
+		}
+		if t == types.OCILayerZStd || t == dockerZstd {
+			layers[i] = unpackedLayer{layer}
+		}
+	}
+	return layers, nil
+}
+
+// unpackedLayer is a layer of which no compressed form is handed out.
+type unpackedLayer struct{ v1.Layer }
+
+// Compressed implements [v1.Layer].
+func (u unpackedLayer) Compressed() (io.ReadCloser, error) { return u.Uncompressed() }
+
+// Size is that of the stream, in bytes: it has to be known before it is sent, so
+// the layer is unpacked twice rather than kept.
+func (u unpackedLayer) Size() (int64, error) {
+	in, err := u.Uncompressed()
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	return io.Copy(io.Discard, in)
+}
+
+// MediaType implements [v1.Layer].
+func (u unpackedLayer) MediaType() (types.MediaType, error) { return types.DockerUncompressedLayer, nil }

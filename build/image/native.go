@@ -28,13 +28,22 @@ func (n Native) Build(ctx context.Context, r Request) (_ v1.Image, err error) {
 	if err != nil {
 		return nil, err
 	}
-	layers := make([]layer, 0, len(result.layers))
-	for _, p := range result.layers {
+	layers, err := n.layers(ctx, result, r)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(r, layers)
+}
+
+// layers writes the layers that an image consists of.
+func (n Native) layers(ctx context.Context, s snapshot, r Request) ([]layer, error) {
+	layers := make([]layer, 0, len(s.layers))
+	for _, p := range s.layers {
 		l, err := p.write(ctx, n.Blobs, r)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.where, err)
 		}
 		layers = append(layers, l)
 	}
-	return assemble(r, layers)
+	return layers, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 func TestWhatIsPushedIsReadBack(t *testing.T) {
@@ -178,6 +179,34 @@ func mounting(mounted *[]string, answer int) fault {
 			}
 		}
 		return false
+	}
+}
+
+// renamed is a layer under another media type, as an image of another family
+// than its base has it.
+type renamed struct{ v1.Layer }
+
+func (r renamed) MediaType() (types.MediaType, error) { return types.DockerLayer, nil }
+func (r renamed) Unwrap() v1.Layer                    { return r.Layer }
+
+func TestABaseLayerOfAnotherFamilyIsMountedToo(t *testing.T) {
+	var mounted []string
+	s := serve(t, mounting(&mounted, 201))
+	c, _ := testClient(t, Options{})
+	if _, err := open(t, c, s.host+"/library/base", Write).PutImage(t.Context(), "1", testImage(t, "linux/amd64", "base")); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := c.Resolve(t.Context(), s.host+"/library/base:1", amd64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := resolved.Image(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, c, s.host+"/app", Write).(*remote)
+	if got := r.mountSource(renamed{mustLayers(t, from)[0]}); got != "library/base" {
+		t.Errorf("got %q", got)
 	}
 }
 

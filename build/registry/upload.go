@@ -64,7 +64,15 @@ func (r *remote) upload(ctx context.Context, l v1.Layer, h v1.Hash) error {
 }
 
 // mountSource is the repository of the same registry that l comes from, or "".
+// A layer that only has another media type here says so by Unwrap.
 func (r *remote) mountSource(l v1.Layer) string {
+	for {
+		wrapped, ok := l.(interface{ Unwrap() v1.Layer })
+		if !ok {
+			break
+		}
+		l = wrapped.Unwrap()
+	}
 	ml, ok := l.(*ggcr.MountableLayer)
 	if !ok {
 		return ""
