@@ -55,6 +55,7 @@ func (e *FailedError) Hint() string { return "to repeat it by hand: " + e.Comman
 // is shown as progress. byHand is the command to show when it fails, since files
 // that cmd names may be gone by then.
 func (e Engine) run(ctx context.Context, name string, r Request, cmd, byHand run.Cmd) error {
+	cmd.Group = true
 	cmd.Dir = r.Root // which paths of the settings are relative to
 	log := e.Log(r.leg())
 	cmd.Stderr = log

@@ -104,4 +104,6 @@ func (u unpackedLayer) Size() (int64, error) {
 }
 
 // MediaType implements [v1.Layer].
-func (u unpackedLayer) MediaType() (types.MediaType, error) { return types.DockerUncompressedLayer, nil }
+func (u unpackedLayer) MediaType() (types.MediaType, error) {
+	return types.DockerUncompressedLayer, nil
+}

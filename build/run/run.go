@@ -26,6 +26,11 @@ type Cmd struct {
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // nil discards
+
+	// Group is for a program that starts others and does not pass an interrupt
+	// on to them, as docker 20.10 does with its plugins: all of them are
+	// interrupted and killed with it. They cannot read from the terminal.
+	Group bool
 }
 
 // String is the command as one would type it into a POSIX shell, without Dir
@@ -81,7 +86,13 @@ func (OS) Run(ctx context.Context, c Cmd) error {
 	cmd.Env = environ(os.Environ(), c.Env, c.Dir)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = killDelay
+	if c.Group {
+		ownGroup(cmd)
+	}
 	err := cmd.Run()
+	if c.Group && ctx.Err() != nil {
+		killGroup(cmd)
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -37,14 +40,16 @@ func byHand(ts *testscript.TestScript, neg bool, args []string) {
 // patience is how long an interrupted program may take to end, in scripts.
 const patience = 10 * time.Second
 
-// interrupt runs a program until it has written TEXT to stderr, and then does
-// what Ctrl-C does: everything in the foreground gets the signal. The program
-// must exit with 130 within seconds, and nothing that it started may remain.
-// usage: interrupt TEXT PROGRAM [ARG…]
+// interrupt runs a program until it has written TEXT to stderr. Then INT does
+// what Ctrl-C does: everything in the foreground gets the signal. TERM goes to
+// the program alone, as a CI runner sends it. The program must exit with 130
+// within seconds, and nothing that it started may remain after a few more.
+// usage: interrupt INT|TERM TEXT PROGRAM [ARG…]
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: interrupt TEXT PROGRAM [ARG…]")
+	if neg || len(args) < 3 || args[0] != "INT" && args[0] != "TERM" {
+		ts.Fatalf("usage: interrupt INT|TERM TEXT PROGRAM [ARG…]")
 	}
+	alone, args := args[0] == "TERM", args[1:]
 	ts.Check(ts.Exec("sh", "-c", "exec /usr/bin/env"))
 	mark := "INTERRUPTED_BY=" + filepath.Base(ts.Getenv("WORK"))
 	cmd := exec.Command(filepath.Join(ts.Getenv("ARCHMAGE"), args[1]), args[2:]...)
@@ -64,7 +69,11 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		ts.Fatalf("it never said %q:\n%s", args[0], said)
 	}
-	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
+	if alone {
+		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	} else {
+		ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
+	}
 	select {
 	case <-ended:
 	case <-time.After(patience):
@@ -75,9 +84,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		ts.Fatalf("it exited with %d, want 130", code)
 	}
-	if left := processes("environ", mark); len(left) > 0 {
-		ts.Fatalf("still running: %q", left)
-	}
+	untilGone(ts, "environ", mark)
 }
 
 // nowhere waits until no process of this machine has TEXT in its command line;
@@ -86,8 +93,13 @@ func nowhere(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: nowhere TEXT")
 	}
+	untilGone(ts, "cmdline", args[0])
+}
+
+// untilGone waits until no process has text in that file of its /proc.
+func untilGone(ts *testscript.TestScript, file, text string) {
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		left := processes("cmdline", args[0])
+		left := processes(file, text)
 		if len(left) == 0 {
 			return
 		}
@@ -162,4 +174,23 @@ func guard(ts *testscript.TestScript, neg bool, args []string) {
 	if bytes.Contains(all, []byte(args[1])) {
 		ts.Fatalf("%s holds %q", args[0], args[1])
 	}
+}
+
+// refusing starts a registry in process that takes images but answers 400 to
+// everything about a tag, and sets NAME to its host:port.
+// usage: refusing NAME TAG
+func refusing(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: refusing NAME TAG")
+	}
+	images := registry.New(registry.Logger(discard))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/manifests/"+args[1]) {
+			http.Error(w, `{"errors":[{"code":"MANIFEST_INVALID","message":"no such things here"}]}`, http.StatusBadRequest)
+			return
+		}
+		images.ServeHTTP(w, r)
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv(args[0], strings.TrimPrefix(s.URL, "http://"))
 }

@@ -59,7 +59,7 @@ func TestEngines(t *testing.T) {
 			}
 			return addEngines(e, append(env,
 				"REGISTRY="+os.Getenv("ENGINES_REGISTRY")+"/"+run+"/"+strings.TrimPrefix(name, "script-"),
-				"IMAGE_MIRRORS=docker.io="+hub, "HUB="+hub))
+				"IMAGE_MIRRORS=docker.io="+hub, "HUB="+hub, "LOAD=false"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
@@ -76,6 +76,7 @@ func TestEngines(t *testing.T) {
 			"interrupt": interrupt,
 			"nowhere":   nowhere,
 			"guard":     guard,
+			"refusing":  refusing,
 		},
 	})
 }
@@ -97,7 +98,8 @@ func enginesEnv() ([]string, error) {
 }
 
 // addEngines puts the engines on a script's PATH, in a directory where they are
-// alone.
+// alone, and gives buildah a store of the script's own: what is left there is
+// this script's.
 func addEngines(e *testscript.Env, env []string) error {
 	dir := filepath.Join(filepath.Dir(e.Getenv("HOME")), "engines")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -115,6 +117,14 @@ func addEngines(e *testscript.Env, env []string) error {
 		name, value, _ := strings.Cut(kv, "=")
 		e.Setenv(name, value)
 	}
+	store, err := os.MkdirTemp(filepath.Join(os.Getenv("ENGINES_DIR"), "containers"), "script-")
+	if err != nil {
+		return err
+	}
+	e.Defer(func() { os.RemoveAll(store) })
+	conf := filepath.Join(store, "storage.conf")
+	errs = append(errs, os.WriteFile(conf, fmt.Appendf(nil, "[storage]\ndriver = \"overlay\"\ngraphroot = %q\nrunroot = %q\n", store+"/graph", store+"/run"), 0o644))
+	e.Setenv("CONTAINERS_STORAGE_CONF", conf)
 	e.Setenv("NO_ENGINES", e.Getenv("PATH"))
 	e.Setenv("PATH", e.Getenv("PATH")+string(os.PathListSeparator)+dir)
 	return errors.Join(errs...)
