@@ -136,15 +136,8 @@ func splitQuoted(v string) (words []string, err error) {
 	return words, nil
 }
 
-// automatic are the platform arguments that BuildKit sets itself. Given by
-// hand they would put one platform's files into every platform's image.
-var automatic = []string{
-	"TARGETPLATFORM", "TARGETOS", "TARGETARCH", "TARGETVARIANT",
-	"BUILDPLATFORM", "BUILDOS", "BUILDARCH", "BUILDVARIANT",
-}
-
 func checkBuildArg(key string) error {
-	if slices.Contains(automatic, key) {
+	if platform.AutomaticArg(key) {
 		return bad("remove it: each platform sets it by itself", "%s is set by the platform and cannot be a build argument", key)
 	}
 	return nil

@@ -37,14 +37,6 @@ type Input struct {
 	Bases BaseResolver // nil is [Offline]
 }
 
-// automatic lists the arguments that BuildKit sets from the platforms and the
-// target. Given as build arguments they would win, and the image would say one
-// architecture and hold another.
-var automatic = []string{
-	"BUILDARCH", "BUILDOS", "BUILDOSVERSION", "BUILDPLATFORM", "BUILDVARIANT",
-	"TARGETARCH", "TARGETOS", "TARGETOSVERSION", "TARGETPLATFORM", "TARGETSTAGE", "TARGETVARIANT",
-}
-
 // epochArg is the build argument for timestamps, see reproducible-builds.org.
 const epochArg = "SOURCE_DATE_EPOCH"
 
@@ -58,8 +50,8 @@ func (e *evaluation) check() error {
 	if in.Platform == (platform.Platform{}) {
 		return &Error{File: in.Dockerfile, Cause: "no platform to evaluate for"}
 	}
-	for _, name := range automatic {
-		if _, ok := in.Args[name]; ok {
+	for _, name := range slices.Sorted(maps.Keys(in.Args)) {
+		if platform.AutomaticArg(name) {
 			return &Error{
 				File: in.Dockerfile, Cause: "build argument " + name + " is set by the platform",
 				hint: "choose the platforms instead; a build argument would put one architecture into another's image",
