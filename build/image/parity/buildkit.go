@@ -29,8 +29,9 @@ func (r *Refusal) Error() string { return r.Said }
 //
 // Nothing is taken from BuildKit's cache: the cache knows files by content, not
 // by hard links and times, and would give one case the files of another. buildx
-// rather than buildctl, because it names contexts by their directory: BuildKit
-// keeps the last context of a name, and a case could see what another one left.
+// rather than buildctl, because it names contexts, by the last element of their
+// path: BuildKit keeps the last context of a name, and r.Context's has to be its
+// own, or a case could see what another one left.
 func (b BuildKit) Build(ctx context.Context, r Request, platforms []string, dir string) ([]v1.Image, error) {
 	args := []string{
 		"build", "--progress=plain", "--no-cache", "--provenance=false",

@@ -133,12 +133,14 @@ func (c *Checker) prepare(ctx context.Context, k Case, dir string) (Request, err
 			return Request{}, err
 		}
 	}
-	context := filepath.Join(dir, "context")
+	// buildx tells BuildKit the last element of a context's path, and contexts of
+	// one name would see what an earlier one sent.
+	context := filepath.Join(dir, name)
 	if err := os.Mkdir(context, 0o755); err != nil {
 		return Request{}, err
 	}
 	err := k.write(ctx, context, places{
-		common: c.Registry + "/" + commonPath, own: c.Registry + "/" + own, url: c.URL + name + "/context/",
+		common: c.Registry + "/" + commonPath, own: c.Registry + "/" + own, url: c.URL + name + "/" + name + "/",
 	})
 	return Request{Context: context, Dockerfile: k.Dockerfile, Target: k.Target, Args: k.Args, Labels: k.Labels}, err
 }
@@ -182,6 +184,17 @@ func (c *Checker) compare(ctx context.Context, want v1.Image, a attempt) []strin
 	return diffs
 }
 
+// alone builds one platform with BuildKit, in a context of another name, so that
+// it sees nothing of what the build of all platforms has sent.
+func (c *Checker) alone(ctx context.Context, r Request, out string) ([]v1.Image, error) {
+	own := r.Context + "-" + filepath.Base(out)
+	if err := os.Symlink(r.Context, own); err != nil {
+		return nil, err
+	}
+	r.Context = own
+	return c.BuildKit.Build(ctx, r, []string{r.Platform}, out)
+}
+
 // checkRefusal holds that the other side refuses on every platform on which
 // BuildKit does, and builds the same on the rest.
 func (c *Checker) checkRefusal(ctx context.Context, k Case, a attempt, said *Refusal) (Outcome, error) {
@@ -191,7 +204,7 @@ func (c *Checker) checkRefusal(ctx context.Context, k Case, a attempt, said *Ref
 	out, root := Outcome{Refused: said.Said}, a.dir
 	for i, p := range k.Platforms {
 		a.Platform = p
-		images, err := c.BuildKit.Build(ctx, a.Request, []string{p}, filepath.Join(root, fmt.Sprint("c", i)))
+		images, err := c.alone(ctx, a.Request, filepath.Join(root, fmt.Sprint("c", i)))
 		var again *Refusal
 		if err != nil && !errors.As(err, &again) {
 			return out, fmt.Errorf("case %s: %w", k.Name, err)
