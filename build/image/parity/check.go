@@ -134,13 +134,15 @@ func (c *Checker) prepare(ctx context.Context, k Case, dir string) (Request, err
 		}
 	}
 	// buildx tells BuildKit the last element of a context's path, and contexts of
-	// one name would see what an earlier one sent.
-	context := filepath.Join(dir, name)
+	// one name would see what an earlier one sent. The random end of the case's
+	// directory is enough, and short: a socket's path has to be.
+	unique := name[strings.LastIndex(name, "-")+1:]
+	context := filepath.Join(dir, unique)
 	if err := os.Mkdir(context, 0o755); err != nil {
 		return Request{}, err
 	}
 	err := k.write(ctx, context, places{
-		common: c.Registry + "/" + commonPath, own: c.Registry + "/" + own, url: c.URL + name + "/" + name + "/",
+		common: c.Registry + "/" + commonPath, own: c.Registry + "/" + own, url: c.URL + name + "/" + unique + "/",
 	})
 	return Request{Context: context, Dockerfile: k.Dockerfile, Target: k.Target, Args: k.Args, Labels: k.Labels}, err
 }
