@@ -63,6 +63,7 @@ type evaluator struct {
 	labels     func(img plan.Image, r *dockerfile.Recipe) map[string]string // nil adds none
 	everything bool                                                         // look for commands even where no image copies one
 	start      bool                                                         // start a builder that is not running, to ask it
+	found      plan.Discovered                                              // what an earlier look found; without commands they are looked for
 }
 
 // evaluate makes the recipes of every image, by name, in the order of its

@@ -30,7 +30,7 @@ func (p *Project) Image(ctx context.Context) error {
 		return err
 	}
 	bases := image.NewBases(p.client)
-	w, err := p.look(ctx, evaluator{Project: p, bases: bases, labels: p.labelsOn(bases), start: true})
+	w, err := p.look(ctx, evaluator{Project: p, bases: bases, labels: p.labelsOn(bases), found: offline.found, start: true})
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,11 @@ func (p *Project) printJSON(value any) error {
 // work is what a verb works on: the selected images with their recipes, every
 // command of the repository, and the plan that follows.
 type work struct {
-	images   []plan.Image
-	recipes  map[string][]*dockerfile.Recipe
-	commands []plan.Command
-	engines  engines
-	plan     *plan.Plan
+	images  []plan.Image
+	recipes map[string][]*dockerfile.Recipe
+	found   plan.Discovered // commands of the repository; none where no image copies one
+	engines engines
+	plan    *plan.Plan
 }
 
 // look finds and evaluates what WHAT selects, and plans it.
@@ -69,8 +69,8 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found plan.Discovered
-	if len(rest) > 0 || e.everything || p.needCommands(recipes) {
+	found := e.found
+	if found.Commands == nil && (len(rest) > 0 || e.everything || p.needCommands(recipes)) {
 		if found, err = plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...); err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 	if err := p.checkRest(rest, all, found.Commands); err != nil {
 		return nil, err
 	}
-	w := &work{images: selected, recipes: recipes, commands: found.Commands, engines: p.engines(ctx, recipes, e.start)}
+	w := &work{images: selected, recipes: recipes, found: found, engines: p.engines(ctx, recipes, e.start)}
 	w.plan, err = plan.New(plan.Facts{
 		Platforms: p.Platforms, Bin: p.Bin, Leg: p.Leg, Version: p.Version,
 		Engine: p.Engine, Engines: w.engines.list, Optional: !p.PlatformsSet && !p.Push,

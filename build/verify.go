@@ -67,8 +67,8 @@ func (p *Project) check(w *work) ([]verify.Subject, []verify.Finding, error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	commands := make([]string, len(w.commands))
-	for i, c := range w.commands {
+	commands := make([]string, len(w.found.Commands))
+	for i, c := range w.found.Commands {
 		commands[i] = c.Name
 	}
 	subjects := make([]verify.Subject, len(w.images))

@@ -18,7 +18,7 @@ func binariesVerb() verb {
 dist/release/<name>-<os>-<arch>[.exe], and writes a checksums.txt of exactly
 these, in the format of sha256sum.`,
 		},
-		groups: groups(config.GroupWhat, config.GroupGo, config.GroupRegistry, config.GroupRun),
+		groups: []config.Group{config.GroupWhat, config.GroupGo, config.GroupRegistry, config.GroupRun},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Binaries(ctx) },
 	}
 }

@@ -17,7 +17,7 @@ func cleanVerb() verb {
 			Long: `Removes the output directory, if archmage's mark is in it, and the binaries that
 archmage compiled. Everything else stays.`,
 		},
-		groups: groups(config.GroupWhat, config.GroupImage),
+		groups: []config.Group{config.GroupWhat, config.GroupImage},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Clean(ctx) },
 	}
 }

@@ -18,7 +18,7 @@ func compileVerb() verb {
 file is what it claims to be. A command that its own image compiles from source
 is left out. Prints the path of each binary.`,
 		},
-		groups: groups(config.GroupWhat, config.GroupGo, config.GroupRegistry, config.GroupRun),
+		groups: []config.Group{config.GroupWhat, config.GroupGo, config.GroupRegistry, config.GroupRun},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Compile(ctx) },
 	}
 }

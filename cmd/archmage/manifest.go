@@ -18,7 +18,7 @@ func manifestVerb() verb {
 to be, and writes one index per image: to REGISTRY, or to dist/ without one. No
 tag moves unless all images are complete. Exit code 3 where a leg is missing.`,
 		},
-		groups: groups(config.GroupWhat, config.GroupImage, config.GroupRegistry, config.GroupRun),
+		groups: []config.Group{config.GroupWhat, config.GroupImage, config.GroupRegistry, config.GroupRun},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Manifest(ctx) },
 	}
 }

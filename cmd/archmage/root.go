@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +39,7 @@ archmage.yaml, in this order; see the flags of each command.`,
 		return build.Usage("run archmage "+hintFor(cmd)+"--help for the flags", "%s", strings.TrimPrefix(err.Error(), "pflag: "))
 	})
 	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository")
-	for _, v := range []verb{planVerb(), verifyVerb(c), compileVerb(), imageVerb(), manifestVerb(), binariesVerb(), cleanVerb()} {
+	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), binariesVerb(), cleanVerb()} {
 		root.AddCommand(v.command(c, dir))
 	}
 	root.AddCommand(versionCommand(c))
@@ -121,5 +120,3 @@ func addFlags(flags *pflag.FlagSet, group config.Group, values map[string]*strin
 
 // allGroups are what a verb takes that does everything.
 var allGroups = []config.Group{config.GroupWhat, config.GroupGo, config.GroupImage, config.GroupRegistry, config.GroupRun}
-
-func groups(list ...config.Group) []config.Group { return slices.Clone(list) }

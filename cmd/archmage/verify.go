@@ -7,10 +7,9 @@ import (
 
 	"github.com/archmage-go/archmage/build"
 	"github.com/archmage-go/archmage/build/config"
-	"github.com/archmage-go/archmage/build/console"
 )
 
-func verifyVerb(*console.Console) verb {
+func verifyVerb() verb {
 	var o build.VerifyOptions
 	v := verb{
 		Command: cobra.Command{
@@ -19,7 +18,7 @@ func verifyVerb(*console.Console) verb {
 			Long: `Evaluates each Dockerfile for every platform and compares what it copies.
 Reads no registry and builds nothing. Exit code 4 with findings.`,
 		},
-		groups: groups(config.GroupWhat, config.GroupImage),
+		groups: []config.Group{config.GroupWhat, config.GroupImage},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Verify(ctx, o) },
 	}
 	v.Flags().StringVar(&o.Format, "format", "text", "text or json")
