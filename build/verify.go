@@ -74,7 +74,7 @@ func (p *Project) check(w *work) ([]verify.Subject, []verify.Finding, error) {
 	subjects := make([]verify.Subject, len(w.images))
 	for i, img := range w.images {
 		subjects[i] = verify.Subject{
-			Image: img.Name, Root: root.FS(), Context: img.Context, Recipes: w.recipes[img.Name],
+			Image: img.Name, Root: root.FS(), Dir: root, Context: img.Context, Recipes: w.recipes[img.Name],
 			Bin: p.Bin, Commands: commands, Planned: p.Platforms,
 		}
 	}

@@ -37,6 +37,17 @@ type Finding struct {
 	// where nothing can be said.
 	Fix string `json:"fix"`
 	URL string `json:"url"` // the rule's page
+
+	// Edits are what --fix does for it; nil where there is more than one right
+	// answer.
+	Edits []Edit `json:"-"`
+}
+
+// Edit replaces bytes of a file.
+type Edit struct {
+	File       string // slash path from the root of the repository
+	Start, End int    // offsets in bytes; equal ones insert
+	New        string
 }
 
 // merge sorts findings and makes one of those that differ in the image alone.

@@ -121,7 +121,7 @@ func (r *repo) subject(t testing.TB, image string) (Subject, error) {
 	}
 	t.Cleanup(func() { root.Close() })
 	s := Subject{
-		Image: image, Root: root.FS(), Context: get("context"), Bin: get("bin"),
+		Image: image, Root: root.FS(), Dir: root, Context: get("context"), Bin: get("bin"),
 		Commands: r.settings["commands"], Planned: r.platforms(t, "planned"),
 	}
 	args := map[string]string{}

@@ -9,6 +9,7 @@ package verify
 
 import (
 	"io/fs"
+	"os"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
@@ -24,6 +25,16 @@ type Subject struct {
 	Bin      string              // form of a binary's path from Root, with {name}, {os}, {arch}, {variant}
 	Commands []string            // names of every command of the repository
 	Planned  []platform.Platform // of the whole run; nil is those of Recipes
+
+	Dir   *os.Root              // Root as a directory, to read the context from; nil makes the rules on file trees silent
+	Bases map[string]BaseAnswer // by dockerfile.Base.Ref; nil where no registry was asked
+}
+
+// BaseAnswer is what a registry says of a base.
+type BaseAnswer struct {
+	Digest    string              // sha256:… of what the reference names
+	Index     bool                // it names an index, not one image
+	Platforms []platform.Platform // that it has an image for, in its order
 }
 
 // Check judges every subject. It needs no network and starts nothing.

@@ -1,0 +1,3 @@
+package verify
+
+func baseLacksPlatform(*state) []Finding { return nil }

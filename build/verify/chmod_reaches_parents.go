@@ -1,0 +1,3 @@
+package verify
+
+func chmodReachesParents(*state) []Finding { return nil }

@@ -1,0 +1,3 @@
+package verify
+
+func emulatedBuild(*state) []Finding { return nil }

@@ -1,0 +1,3 @@
+package verify
+
+func entrypointNotExecutable(*state) []Finding { return nil }

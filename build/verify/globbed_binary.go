@@ -1,0 +1,3 @@
+package verify
+
+func globbedBinary(*state) []Finding { return nil }

@@ -1,0 +1,3 @@
+package verify
+
+func hardcodedDownload(*state) []Finding { return nil }

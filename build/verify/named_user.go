@@ -1,0 +1,3 @@
+package verify
+
+func namedUser(*state) []Finding { return nil }

@@ -1,0 +1,3 @@
+package verify
+
+func rootUser(*state) []Finding { return nil }

@@ -1,0 +1,3 @@
+package verify
+
+func runReplaceable(*state) []Finding { return nil }

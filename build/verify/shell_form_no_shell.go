@@ -1,0 +1,3 @@
+package verify
+
+func shellFormNoShell(*state) []Finding { return nil }

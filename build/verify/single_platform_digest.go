@@ -1,0 +1,3 @@
+package verify
+
+func singlePlatformDigest(*state) []Finding { return nil }

@@ -1,0 +1,3 @@
+package verify
+
+func unexpandedExec(*state) []Finding { return nil }

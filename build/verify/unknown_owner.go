@@ -1,0 +1,3 @@
+package verify
+
+func unknownOwner(*state) []Finding { return nil }
