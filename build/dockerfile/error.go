@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/moby/buildkit/frontend/dockerfile/linter"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 )
 
@@ -41,9 +40,6 @@ func (e *Error) Unwrap() error { return e.err }
 // one that happened to fail first.
 func (e *evaluation) fail(err error) error {
 	if failed := e.bases.failures(e); len(failed) > 0 {
-		return errors.Join(failed...)
-	}
-	if failed := e.lint(err); len(failed) > 0 {
 		return errors.Join(failed...)
 	}
 	return &Error{File: e.in.Dockerfile, Range: e.place(err), Cause: e.cause(err), err: err}
@@ -87,31 +83,6 @@ func (e *evaluation) cause(err error) string {
 
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
-}
-
-// lint makes errors of the warnings where the file or a build argument wants
-// that (check=error=true). The front end names the rules alone, in no order.
-func (e *evaluation) lint(err error) []error {
-	var at *parser.LocationError
-	if errors.As(err, &at) || e.script == nil || e.script.badFrom() != (Range{}) {
-		return nil
-	}
-	options, ok := e.in.Args["BUILDKIT_DOCKERFILE_CHECK"]
-	if !ok {
-		options, _, _, _ = parser.ParseDirective("check", e.text.data)
-	}
-	if config, err := linter.ParseLintOptions(options); err != nil || !config.ReturnAsError {
-		return nil
-	}
-	var out []error
-	for _, w := range sorted(e.warnings) {
-		found := &Error{File: e.in.Dockerfile, Cause: "check " + w.Rule + ": " + w.Message, hint: w.URL, err: err}
-		if len(w.Ranges) > 0 {
-			found.Range = w.Ranges[0]
-		}
-		out = append(out, found)
-	}
-	return out
 }
 
 // directiveLine is the line of a parser directive that is repeated or no legal

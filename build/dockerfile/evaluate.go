@@ -1,19 +1,16 @@
 package dockerfile
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/moby/buildkit/client/llb"
 	"github.com/moby/buildkit/frontend/dockerfile/dockerfile2llb"
-	"github.com/moby/buildkit/frontend/dockerfile/parser"
 	"github.com/moby/buildkit/frontend/dockerui"
 	"github.com/moby/buildkit/solver/pb"
 	ocispecs "github.com/opencontainers/image-spec/specs-go/v1"
@@ -79,6 +76,9 @@ func (e *evaluation) run(ctx context.Context) (*Recipe, error) {
 		return nil, e.fail(err)
 	}
 	r.File = e.script.file
+	if err := e.lintOptions(bc); err != nil {
+		return nil, e.fail(err)
+	}
 	if err := e.stages(); err != nil {
 		return nil, err
 	}
@@ -176,30 +176,4 @@ func (e *evaluation) convert(ctx context.Context, bc *dockerui.Client, src *dock
 	r.Context = r.contextUse()
 	r.Warnings = sorted(e.warnings)
 	return nil
-}
-
-// warn implements linter.LintWarnFunc.
-func (e *evaluation) warn(rule, description, url, message string, at []parser.Range) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.warnings = append(e.warnings, Warning{
-		Rule: rule, Description: description, URL: url, Message: message, Ranges: e.text.ranges(at),
-	})
-}
-
-// sorted puts warnings in file order and drops repetitions. The front end's own
-// order differs from run to run.
-func sorted(list []Warning) []Warning {
-	line := func(w Warning) int {
-		if len(w.Ranges) == 0 {
-			return 0
-		}
-		return w.Ranges[0].Start.Line
-	}
-	slices.SortStableFunc(list, func(a, b Warning) int {
-		return cmp.Or(cmp.Compare(line(a), line(b)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
-	})
-	return slices.CompactFunc(list, func(a, b Warning) bool {
-		return a.Rule == b.Rule && a.Message == b.Message && slices.Equal(a.Ranges, b.Ranges)
-	})
 }

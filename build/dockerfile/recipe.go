@@ -217,6 +217,7 @@ type Name struct {
 type File struct {
 	Path   string
 	Data   []byte
+	Check  Check         `json:",omitzero"`
 	Global []Instruction // ARGs before the first FROM
 	Stages []Stage
 }
@@ -243,6 +244,21 @@ type Instruction struct {
 	From    string   // COPY --from as written
 	Mounts  []string // RUN --mount: each from= as written, "" where there is none
 	OnBuild bool     // came from a base's trigger: Text is the trigger, Range the FROM's; only in reachable stages
+	Skip    Skip     `json:",omitzero"` // from a comment `# check=skip=…` above it
+}
+
+// Check is what `# check=…` at the top of a file says of lint rules. Build
+// argument BUILDKIT_DOCKERFILE_CHECK stands in its place. A recipe is made
+// whatever it says.
+type Check struct {
+	Skip
+	Error bool // BuildKit would build nothing while a rule warns (error=true)
+}
+
+// Skip names lint rules that shall be silent. BuildKit's own obey already.
+type Skip struct {
+	All   bool     // skip=all
+	Rules []string // as written, sorted; BuildKit takes any word
 }
 
 // Arg is one key of an ARG.

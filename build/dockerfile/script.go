@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+	"github.com/moby/buildkit/frontend/dockerfile/linter"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 )
 
@@ -24,8 +25,9 @@ func parse(path string, t text) (*script, error) {
 		return nil, err
 	}
 	s := &script{file: &File{Path: path, Data: t.data}, text: t, escape: tree.EscapeToken}
+	silent := linter.New(&linter.Config{}) // without one, a check comment makes the parser panic
 	for _, node := range tree.AST.Children {
-		typed, err := instructions.ParseInstruction(node)
+		typed, err := instructions.ParseInstructionWithLinter(node, silent)
 		if err == nil {
 			err = s.add(node, typed)
 		}
@@ -67,6 +69,7 @@ func (s *script) instruction(node *parser.Node) Instruction {
 		Text:    string(s.text.data[s.text.offset(r.Start):s.text.offset(r.End)]),
 		Range:   r,
 		Stage:   len(s.file.Stages) - 1,
+		Skip:    commented(node.PrevComment),
 	}
 }
 
