@@ -46,6 +46,12 @@ func (s *Settings) applyFile(path string) error {
 }
 
 func (s *Settings) applyField(f field) error {
+	switch f.value.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		if f.key == "verify" { // a word is IMAGE_VERIFY
+			return s.applyVerify(f.value)
+		}
+	}
 	if f.key == "images" {
 		return s.applyImages(f.value)
 	}

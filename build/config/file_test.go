@@ -57,6 +57,32 @@ func TestFilesThatSayNothing(t *testing.T) {
 	}
 }
 
+func TestSeveritiesOfTheFile(t *testing.T) {
+	s := must(t, `verify:
+  severity:
+    ArchBlindCopy: warning
+    "UndefinedVar": off
+    RootUser: error
+`, nil)
+	want := []Severity{
+		{"ArchBlindCopy", "warning", "archmage.yaml:3:5"},
+		{"UndefinedVar", "off", "archmage.yaml:4:5"},
+		{"RootUser", "error", "archmage.yaml:5:5"},
+	}
+	if !slices.Equal(s.Severities, want) || !s.Verify {
+		t.Errorf("%+v", s.Severities)
+	}
+	if s := must(t, "verify: {severity: {A: off}}\n", nil); len(s.Severities) != 1 {
+		t.Errorf("%+v", s.Severities)
+	}
+	if s := must(t, "verify: false\n", nil); s.Verify || s.Severities != nil {
+		t.Errorf("%+v", s.Severities)
+	}
+	if s := must(t, "verify: {severity: }\n", nil); s.Severities != nil {
+		t.Errorf("%+v", s.Severities)
+	}
+}
+
 func TestTheFileIsStrict(t *testing.T) {
 	for _, c := range []struct{ name, text, says string }{
 		{"unknown key", "a: b\nplatform: x\n", `archmage.yaml:1:1: unknown key "a" | `},
@@ -87,6 +113,12 @@ func TestTheFileIsStrict(t *testing.T) {
 		{"timeout", "images:\n  a:\n    timeout: 5\n", `archmage.yaml:3:14: "5" is no duration | e.g. 20m`},
 		{"timeout of nothing", "images:\n  a:\n    timeout: 0s\n", "is no duration"},
 		{"secrets", "images:\n  a:\n    secrets: id=x\n", "archmage.yaml:3:14: want a list"},
+		{"key of verify", "verify:\n  severities: {}\n", `archmage.yaml:2:3: unknown key "severities" | did you mean severity?`},
+		{"severity", "verify:\n  severity:\n    A: eror\n", `archmage.yaml:3:8: "eror" is no severity | off, warning or error`},
+		{"no severity", "verify:\n  severity:\n    A:\n", `"" is no severity`},
+		{"severity in a list", "verify:\n  severity: [A]\n", "archmage.yaml:2:13: want keys and values"},
+		{"severity of a list", "verify:\n  severity:\n    A: [off]\n", "archmage.yaml:3:8: want one value"},
+		{"severity twice", "verify:\n  severity:\n    A: off\n    A: off\n", "archmage.yaml:4:5: "},
 		{"not yet", "runners: default=x\n", "archmage.yaml:1:10: IMAGE_RUNNERS=default=x: not yet"},
 	} {
 		_, err := load(t, c.text, nil)

@@ -57,11 +57,12 @@ type Settings struct {
 	Runners    string
 	Jobs       int
 
-	Images []Image // from archmage.yaml, sorted by name
-	Commit Commit  // what git says of Root
-	Auth   Auth
-	Notes  []string          // what the user should know, e.g. a duplicate platform
-	From   map[string]string // variable → where its value came from, for those not default
+	Images     []Image    // from archmage.yaml, sorted by name
+	Severities []Severity // likewise, in its order
+	Commit     Commit     // what git says of Root
+	Auth       Auth
+	Notes      []string          // what the user should know, e.g. a duplicate platform
+	From       map[string]string // variable → where its value came from, for those not default
 }
 
 // Metadata is a set of labels or annotations.
@@ -99,6 +100,14 @@ type Image struct {
 
 // releaseDefault is the default of RELEASE_PLATFORMS.
 const releaseDefault = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+
+// Severity says how the findings of a rule count. Whether there is such a rule
+// is for others to check.
+type Severity struct {
+	Rule  string
+	Value string // off, warning, error
+	Where string // e.g. archmage.yaml:3:5
+}
 
 func defaults(root string) *Settings {
 	platforms, _, _ := platform.ParseList("linux/amd64,linux/arm64")

@@ -23,7 +23,7 @@ func BenchmarkCheck(b *testing.B) {
 		subjects[i].Image = fmt.Sprint("app", i)
 	}
 	for b.Loop() {
-		if got := Check(subjects); len(got) != 0 {
+		if got := Check(subjects, Options{}); len(got) != 0 {
 			b.Fatal(got)
 		}
 	}

@@ -16,6 +16,7 @@ type Severity string
 const (
 	Error   Severity = "error"   // a wrong image, or none
 	Warning Severity = "warning" // right, but fragile or slow
+	Off     Severity = "off"     // not reported; of no finding
 )
 
 // Finding is one thing that is wrong, at one place. As JSON it has exactly the
@@ -83,5 +84,5 @@ func comparePlatforms(a, b Finding) int {
 
 // same reports whether two findings at one place tell the same.
 func (f Finding) same(g Finding) bool {
-	return f.Rule == g.Rule && f.Message == g.Message && f.Fix == g.Fix && comparePlatforms(f, g) == 0
+	return f.Rule == g.Rule && f.Severity == g.Severity && f.Message == g.Message && f.Fix == g.Fix && comparePlatforms(f, g) == 0
 }

@@ -26,7 +26,7 @@ func TestFixesOfInstructionsVerifyClean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		findings := Check([]Subject{s})
+		findings := Check([]Subject{s}, r.options(t, ""))
 		if !apply(t, r, s, findings) {
 			continue
 		}
@@ -36,7 +36,7 @@ func TestFixesOfInstructionsVerifyClean(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, f := range Check([]Subject{again}) {
+		for _, f := range Check([]Subject{again}, r.options(t, "")) {
 			if f.Rule != "UnknownBinary" { // of files that the case does not have
 				t.Errorf("%s: after the fix: %+v", name, f)
 			}

@@ -43,7 +43,7 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			return
 		}
-		findings := Check([]Subject{s})
+		findings := Check([]Subject{s}, Options{Pedantic: true})
 		for _, finding := range findings {
 			inside(t, text, finding)
 		}

@@ -29,6 +29,8 @@ import (
 //	args: KEY=value
 //	bin: form
 //	elf: path arch [REL]                 an ELF header to write
+//	lint: yes                            BuildKit's rules too
+//	severity: Rule=error
 type repo struct {
 	root     string
 	settings map[string][]string
@@ -144,6 +146,26 @@ func (r *repo) subject(t testing.TB, image string) (Subject, error) {
 	return s, nil
 }
 
+// options are those of a case for a rule: where that is only advice, it is
+// asked for. BuildKit's rules are off unless the case is about them.
+func (r *repo) options(t testing.TB, rule string) Options {
+	t.Helper()
+	o := Options{Severity: map[string]Severity{}}
+	for _, row := range table() {
+		o.Pedantic = o.Pedantic || row.Name == rule && row.Pedantic
+	}
+	if r.settings["lint"] == nil {
+		for _, l := range dockerfile.LintRules() {
+			o.Severity[l.Name] = Off
+		}
+	}
+	for _, s := range r.settings["severity"] {
+		name, value, _ := strings.Cut(s, "=")
+		o.Severity[name] = Severity(value)
+	}
+	return o
+}
+
 // TestGolden judges every repository in testdata. The last file of each, want,
 // is what WriteText prints; UPDATE=1 writes it anew. A case whose name begins
 // with "ok" must have no finding.
@@ -171,12 +193,13 @@ func golden(t *testing.T, file string) {
 		want = a.Files[n-1].Data
 		a.Files = a.Files[:n-1]
 	}
-	s, err := newRepo(t, a.Comment, a.Files).subject(t, "app")
+	r := newRepo(t, a.Comment, a.Files)
+	s, err := r.subject(t, "app")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	findings := Check([]Subject{s})
+	findings := Check([]Subject{s}, r.options(t, path.Base(filepath.ToSlash(filepath.Dir(file)))))
 	if err := WriteText(&got, findings, []Subject{s}); err != nil {
 		t.Fatal(err)
 	}

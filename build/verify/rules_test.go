@@ -87,6 +87,9 @@ func TestExamplesOfPagesAreWhatTheySay(t *testing.T) {
 				continue
 			}
 			files := append([]string{"Dockerfile", repo}, ".dockerignore", example(rest, "gitignore"))
+			if r.Pedantic {
+				comment += "\nseverity: " + r.Name + "=" + string(r.Severity)
+			}
 			got, _ := check(t, comment, file(files[0], files[1]), file(files[2], files[3]))
 			want := []string{r.Name}
 			if part == "Right" {

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"bytes"
 	"math"
 	"regexp"
 	"slices"
@@ -133,7 +132,8 @@ func undefined(r *dockerfile.Recipe, ins *dockerfile.Instruction, name string) b
 			return true
 		}
 	}
-	return bytes.Contains(r.File.Data, []byte("skip=")) && scope{r.File, ins}.definition(name) == nil
+	skipped := r.File.Check.Has("UndefinedVar") || ins.Skip.Has("UndefinedVar")
+	return skipped && scope{r.File, ins}.definition(name) == nil
 }
 
 // used is a platform argument that a word depends on, and the instruction that

@@ -8,8 +8,13 @@
 package verify
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
@@ -37,22 +42,55 @@ type BaseAnswer struct {
 	Platforms []platform.Platform // that it has an image for, in its order
 }
 
+// Options says what counts.
+type Options struct {
+	Severity map[string]Severity // by rule, ours or BuildKit's; what is not named has its own
+	Pedantic bool                // also what is only advice; a rule that Severity names is asked for anyway
+	Jobs     int                 // subjects judged at once; 0 is one for each CPU
+}
+
 // Check judges every subject. It needs no network and starts nothing.
+//
+// BuildKit's own lint is among the findings, as warnings with BuildKit's words,
+// except where one of ours says the same of the same instruction. What a
+// `# check=` directive skips is left out, and where it says error=true every
+// warning of the file is an error, unless Options.Severity names its rule.
 //
 // Findings are sorted by file, line, column, rule and image. Each is listed
 // once: what several platforms share is one finding with all of them, in the
 // order of the recipes, and what images of one Dockerfile share is one finding
 // whose Image lists their names, sorted and separated by commas.
-func Check(subjects []Subject) []Finding {
+func Check(subjects []Subject, o Options) []Finding {
+	found := make([][]Finding, len(subjects))
+	var group errgroup.Group
+	group.SetLimit(cmp.Or(o.Jobs, runtime.GOMAXPROCS(0)))
+	for i, s := range subjects {
+		group.Go(func() error {
+			found[i] = o.judge(newState(s))
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return merge(slices.Concat(found...))
+}
+
+// judge asks every rule about one image. Those that are turned off are asked as
+// well: they claim what is theirs.
+func (o Options) judge(st *state) []Finding {
 	var all []Finding
-	for _, s := range subjects {
-		st := newState(s)
-		for _, row := range table() {
-			for _, f := range row.check(st) {
-				f.Rule, f.Severity, f.URL, f.Image = row.Name, row.Severity, row.URL, s.Image
-				all = append(all, f)
-			}
+	for _, row := range table() {
+		if row.Pedantic && !o.Pedantic && o.Severity[row.Name] == "" {
+			continue
+		}
+		for _, f := range row.check(st) {
+			f.Rule, f.Severity, f.URL = row.Name, row.Severity, row.URL
+			all = append(all, f)
 		}
 	}
-	return merge(all)
+	all = o.settle(st, all)
+	all = append(all, o.settle(st, unsaid(st.lint(), all))...)
+	for i := range all {
+		all[i].Image = st.Image
+	}
+	return all
 }
