@@ -86,15 +86,13 @@ func Usage(hint, format string, args ...any) error {
 // FindingsError says that verify or audit found something; the findings
 // themselves are printed.
 type FindingsError struct {
-	Verb   string
-	Errors int
+	Verb     string
+	Errors   int
+	Warnings int // where they count, too
 }
 
 func (e *FindingsError) Error() string {
-	if e.Errors == 1 {
-		return e.Verb + ": 1 error"
-	}
-	return fmt.Sprintf("%s: %d errors", e.Verb, e.Errors)
+	return e.Verb + ": " + counts(e.Errors, e.Warnings)
 }
 
 // Hint is the line to show below the error.

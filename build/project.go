@@ -40,6 +40,9 @@ func Open(ctx context.Context, src config.Source, c *console.Console) (*Project,
 	if err != nil {
 		return nil, err
 	}
+	if err := checkSeverities(s); err != nil {
+		return nil, err
+	}
 	for _, note := range s.Notes {
 		c.Note("%s", note)
 	}

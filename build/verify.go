@@ -3,65 +3,108 @@ package build
 import (
 	"bytes"
 	"context"
+	"io"
 
 	"github.com/archmage-go/archmage/build/verify"
 )
 
-// VerifyOptions says how findings are printed.
+// VerifyOptions says what is judged and how findings are printed.
 type VerifyOptions struct {
-	Format string // text (or ""), json
+	Format   string   // text (or ""), json, github, sarif
+	Strict   bool     // warnings stop as errors do
+	Pedantic bool     // also what is only advice
+	Severity []string // Rule=off, Rule=warning or Rule=error; wins over archmage.yaml
 }
 
 // Verify judges the Dockerfiles of the selected images, offline. Findings that
 // are errors make it return a *[FindingsError], unless IMAGE_VERIFY is off.
 func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
-	if o.Format != "" && o.Format != "text" && o.Format != "json" {
-		return Usage("write text or json", "--format: unknown value %q", o.Format)
+	write, err := p.findingsWriter(o.Format)
+	if err != nil {
+		return err
 	}
+	judge, err := p.severities(o.Severity)
+	if err != nil {
+		return err
+	}
+	judge.Pedantic = o.Pedantic
 	w, err := p.look(ctx, evaluator{Project: p})
 	if err != nil {
 		return err
 	}
-	subjects, findings, err := p.check(w)
+	subjects, findings, err := p.check(w, judge)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	if o.Format == "json" {
-		err = verify.WriteJSON(&out, findings)
-	} else {
-		err = verify.WriteText(&out, findings, subjects)
-	}
-	if err != nil {
+	if err := write(&out, findings, subjects); err != nil {
 		return err
 	}
 	if _, err := p.console.Write(out.Bytes()); err != nil {
 		return err
 	}
-	if len(findings) == 0 {
-		p.console.Event("verify", plural(len(w.images), "image"), "nothing found")
-	}
-	return p.stop(findings)
+	p.console.Event("verify", plural(len(w.images), "image"), counts(count(findings)))
+	return p.stop(findings, o.Strict)
 }
 
-// verifyFirst judges before anything is built. Findings go where events go:
-// stdout is for results.
+// findingsWriter is what prints findings in a format.
+func (p *Project) findingsWriter(format string) (func(io.Writer, []verify.Finding, []verify.Subject) error, error) {
+	switch format {
+	case "", "text":
+		return func(w io.Writer, list []verify.Finding, subjects []verify.Subject) error {
+			return verify.WriteMarked(w, list, subjects, p.mark)
+		}, nil
+	case "json":
+		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return verify.WriteJSON(w, list) }, nil
+	case "github":
+		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return verify.WriteGitHub(w, list) }, nil
+	case "sarif":
+		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error {
+			return verify.WriteSARIF(w, list, ReadVersion().Version)
+		}, nil
+	}
+	return nil, Usage("write text, json, github or sarif", "--format: unknown value %q", format)
+}
+
+// mark colours a severity and its rule.
+func (p *Project) mark(s verify.Severity, text string) string {
+	if s == verify.Error {
+		return p.console.Bad(text)
+	}
+	return p.console.Doubtful(text)
+}
+
+// verifyFirst judges before anything is built. Errors go where events go, since
+// stdout is for results; of warnings, which stop nothing, there is a line.
 func (p *Project) verifyFirst(w *work) error {
-	subjects, findings, err := p.check(w)
+	judge, err := p.severities(nil)
 	if err != nil {
 		return err
 	}
-	if len(findings) > 0 {
+	subjects, findings, err := p.check(w, judge)
+	if err != nil {
+		return err
+	}
+	var wrong []verify.Finding
+	for _, f := range findings {
+		if f.Severity == verify.Error {
+			wrong = append(wrong, f)
+		}
+	}
+	if len(wrong) > 0 {
 		var out bytes.Buffer
-		if err := verify.WriteText(&out, findings, subjects); err != nil {
+		if err := verify.WriteText(&out, wrong, subjects); err != nil {
 			return err
 		}
 		p.console.Lines(out.String())
 	}
-	return p.stop(findings)
+	if n := len(findings) - len(wrong); n > 0 {
+		p.console.Note("verify: %s, `archmage verify` shows them", plural(n, "warning"))
+	}
+	return p.stop(findings, false)
 }
 
-func (p *Project) check(w *work) ([]verify.Subject, []verify.Finding, error) {
+func (p *Project) check(w *work, o verify.Options) ([]verify.Subject, []verify.Finding, error) {
 	root, err := p.fsys()
 	if err != nil {
 		return nil, nil, err
@@ -78,24 +121,47 @@ func (p *Project) check(w *work) ([]verify.Subject, []verify.Finding, error) {
 			Bin: p.Bin, Commands: commands, Planned: p.Platforms,
 		}
 	}
-	return subjects, verify.Check(subjects), nil
+	o.Jobs = p.Jobs
+	return subjects, verify.Check(subjects, o), nil
 }
 
-// stop is the error of findings that are errors. With IMAGE_VERIFY off they
-// stop nothing.
-func (p *Project) stop(findings []verify.Finding) error {
-	n := 0
-	for _, f := range findings {
-		if f.Severity == verify.Error {
-			n++
-		}
+// stop is the error of findings that are errors, and with strict of warnings.
+// With IMAGE_VERIFY off they stop nothing.
+func (p *Project) stop(findings []verify.Finding, strict bool) error {
+	wrong, warnings := count(findings)
+	if !strict {
+		warnings = 0
 	}
 	switch {
-	case n == 0:
+	case wrong+warnings == 0:
 		return nil
 	case !p.Settings.Verify:
-		p.console.Warn("%s, ignored: IMAGE_VERIFY is false", plural(n, "finding"))
+		p.console.Warn("%s, ignored: IMAGE_VERIFY is false", plural(wrong+warnings, "finding"))
 		return nil
 	}
-	return &FindingsError{Verb: "verify", Errors: n}
+	return &FindingsError{Verb: "verify", Errors: wrong, Warnings: warnings}
+}
+
+func count(findings []verify.Finding) (wrong, warnings int) {
+	for _, f := range findings {
+		if f.Severity == verify.Error {
+			wrong++
+		} else {
+			warnings++
+		}
+	}
+	return wrong, warnings
+}
+
+// counts is "1 error, 2 warnings".
+func counts(wrong, warnings int) string {
+	switch {
+	case wrong == 0 && warnings == 0:
+		return "nothing found"
+	case warnings == 0:
+		return plural(wrong, "error")
+	case wrong == 0:
+		return plural(warnings, "warning")
+	}
+	return plural(wrong, "error") + ", " + plural(warnings, "warning")
 }

@@ -27,16 +27,20 @@ import (
 type Console struct {
 	mu       sync.Mutex
 	out, err io.Writer
-	color    bool
+	color    bool // of what goes to err
+	colorOut bool
 }
 
-// New returns a console on out and err. Colour is used where err is a terminal
-// and the environment has no NO_COLOR and no TERM=dumb.
+// New returns a console on out and err. Colour is used on each that is a
+// terminal where the environment has no NO_COLOR and no TERM=dumb.
 func New(out, err io.Writer) *Console {
-	f, isFile := err.(*os.File)
-	terminal := isFile && isatty.IsTerminal(f.Fd())
-	colored := terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return &Console{out: out, err: err, color: colored}
+	allowed := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return &Console{out: out, err: err, color: allowed && terminal(err), colorOut: allowed && terminal(out)}
+}
+
+func terminal(w io.Writer) bool {
+	f, isFile := w.(*os.File)
+	return isFile && isatty.IsTerminal(f.Fd())
 }
 
 // Std is the console on the process's stdout and stderr.
@@ -123,8 +127,16 @@ func (c *Console) line(text string) {
 	fmt.Fprintln(c.err, text)
 }
 
-func (c *Console) paint(text string, attr color.Attribute) string {
-	if !c.color {
+// Bad marks a word of a result that says what is wrong.
+func (c *Console) Bad(text string) string { return paint(text, color.FgRed, c.colorOut) }
+
+// Doubtful marks a word of a result that says what may be wrong.
+func (c *Console) Doubtful(text string) string { return paint(text, color.FgYellow, c.colorOut) }
+
+func (c *Console) paint(text string, attr color.Attribute) string { return paint(text, attr, c.color) }
+
+func paint(text string, attr color.Attribute, colored bool) string {
+	if !colored {
 		return text
 	}
 	p := color.New(attr)

@@ -179,8 +179,12 @@ func TestColourOnTerminalsOnly(t *testing.T) {
 	}{{"", "xterm", true}, {"1", "xterm", false}, {"", "dumb", false}} {
 		t.Setenv("NO_COLOR", env.noColor)
 		t.Setenv("TERM", env.term)
-		if got := New(nil, pty).color; got != env.want {
-			t.Errorf("%+v: %v", env, got)
+		if got := New(file, pty); got.color != env.want || got.colorOut {
+			t.Errorf("%+v: %+v", env, got)
+		}
+		c := New(pty, file)
+		if c.color || c.colorOut != env.want || (c.Bad("x") != "x") != env.want || (c.Doubtful("x") == c.Bad("x")) == env.want {
+			t.Errorf("%+v: %q", env, c.Bad("x"))
 		}
 	}
 }

@@ -17,7 +17,11 @@ func index() string {
 	b.WriteString("# Rules\n\nWhat `archmage verify` finds, and `archmage image` stops at. This list is generated from the table in `build/verify/rule.go`.\n\n" +
 		"| rule | severity | finds |\n|---|---|---|\n")
 	for _, r := range Rules() {
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", r.Name, r.Name, r.Severity, r.Description)
+		severity := string(r.Severity)
+		if r.Pedantic {
+			severity += ", with `--pedantic`"
+		}
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", r.Name, r.Name, severity, r.Description)
 	}
 	return b.String()
 }

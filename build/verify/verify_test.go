@@ -134,6 +134,21 @@ func TestTextHasNoControlCharacters(t *testing.T) {
 	}
 }
 
+func TestSeverityAndRuleAreMarked(t *testing.T) {
+	got, s := check(t, "lint: yes", file("Dockerfile", "FROM scratch\nCOPY bin/app /app\nMAINTAINER me\n"))
+	var out, plain bytes.Buffer
+	mark := func(s Severity, text string) string { return string(s[0]) + "<" + text + ">" }
+	if err := WriteMarked(&out, got, []Subject{s}, mark); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "Dockerfile:2:1: e<error ArchBlindCopy> (app): ") || !strings.Contains(out.String(), "Dockerfile:3:1: w<warning MaintainerDeprecated> (app): ") {
+		t.Errorf("got %s", out.String())
+	}
+	if _ = WriteText(&plain, got, []Subject{s}); strings.NewReplacer("e<", "", "w<", "", "> (", " (").Replace(out.String()) != plain.String() {
+		t.Errorf("otherwise it differs: %s", out.String())
+	}
+}
+
 func TestLongInstructionsAreCut(t *testing.T) {
 	text := "FROM scratch\nCOPY \\\n" + strings.Repeat("  # a line\n", 40) + "  bin/app /app\n"
 	got, s := check(t, "", file("Dockerfile", text))

@@ -29,6 +29,12 @@ const excerpt = 8
 //
 // Everything from outside is written without control characters.
 func WriteText(w io.Writer, findings []Finding, subjects []Subject) error {
+	return WriteMarked(w, findings, subjects, func(_ Severity, text string) string { return text })
+}
+
+// WriteMarked is WriteText with severities and rules as mark makes them, such as
+// in colour.
+func WriteMarked(w io.Writer, findings []Finding, subjects []Subject, mark func(Severity, string) string) error {
 	sources := map[string][]byte{}
 	for _, s := range subjects {
 		for _, r := range s.Recipes {
@@ -42,15 +48,15 @@ func WriteText(w io.Writer, findings []Finding, subjects []Subject) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		f.text(&b, sources[f.File])
+		f.text(&b, sources[f.File], mark)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-func (f Finding) text(b *bytes.Buffer, source []byte) {
-	fmt.Fprintf(b, "%s:%d:%d: %s %s (%s): %s\n", plain(f.File), f.Start.Line, f.Start.Column,
-		f.Severity, f.Rule, plain(f.Image), plain(f.Message))
+func (f Finding) text(b *bytes.Buffer, source []byte, mark func(Severity, string) string) {
+	fmt.Fprintf(b, "%s:%d:%d: %s (%s): %s\n", plain(f.File), f.Start.Line, f.Start.Column,
+		mark(f.Severity, string(f.Severity)+" "+f.Rule), plain(f.Image), plain(f.Message))
 	lines := strings.Split(strings.TrimPrefix(string(source), "\ufeff"), "\n")
 	last := min(f.End.Line, len(lines))
 	for n := max(1, f.Start.Line); n <= last; n++ {
@@ -65,7 +71,9 @@ func (f Finding) text(b *bytes.Buffer, source []byte) {
 		gutter(b, label, line)
 		label = ""
 	}
-	gutter(b, "see", f.URL)
+	if f.URL != "" {
+		gutter(b, "see", f.URL)
+	}
 }
 
 func gutter(b *bytes.Buffer, label, line string) {

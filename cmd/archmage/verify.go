@@ -16,11 +16,15 @@ func verifyVerb() verb {
 			Use:   "verify",
 			Short: "find Dockerfiles that would put a wrong binary into an image",
 			Long: `Evaluates each Dockerfile for every platform and compares what it copies.
-Reads no registry and builds nothing. Exit code 4 with findings.`,
+BuildKit's own lint is part of it. Reads no registry and builds nothing. Exit
+code 4 with errors; with --strict with warnings too.`,
 		},
 		groups: []config.Group{config.GroupWhat, config.GroupImage},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Verify(ctx, o) },
 	}
-	v.Flags().StringVar(&o.Format, "format", "text", "text or json")
+	v.Flags().StringVar(&o.Format, "format", "text", "text, json, github (workflow annotations) or sarif")
+	v.Flags().BoolVar(&o.Strict, "strict", false, "exit 4 with warnings too")
+	v.Flags().BoolVar(&o.Pedantic, "pedantic", false, "also what is only advice")
+	v.Flags().StringSliceVar(&o.Severity, "severity", nil, "how rules count: Rule=off,Other=error; or warning")
 	return v
 }

@@ -1,0 +1,37 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteGitHub writes findings as workflow commands, one a line, which GitHub
+// shows at their place in a pull request.
+//
+// GitHub takes columns only within one line, and those of longer findings are
+// left out. What comes from outside can neither end a command nor begin one.
+func WriteGitHub(w io.Writer, findings []Finding) error {
+	var b bytes.Buffer
+	for _, f := range findings {
+		fmt.Fprintf(&b, "::%s file=%s,line=%d,endLine=%d", f.Severity, property(f.File), f.Start.Line, f.End.Line)
+		if f.Start.Line == f.End.Line {
+			fmt.Fprintf(&b, ",col=%d,endColumn=%d", f.Start.Column, f.End.Column)
+		}
+		fmt.Fprintf(&b, ",title=%s::%s\n", property(f.Rule), data(f.Message))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// data is text for a command's message; the runner takes the escapes back.
+func data(text string) string {
+	escaped := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+	return plain(escaped)
+}
+
+// property is text for a command's property.
+func property(text string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(text))
+}
