@@ -12,7 +12,6 @@ import (
 	"github.com/moby/buildkit/client/llb"
 	"github.com/moby/buildkit/frontend/dockerfile/dockerfile2llb"
 	"github.com/moby/buildkit/frontend/dockerui"
-	"github.com/moby/buildkit/solver/pb"
 	ocispecs "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
@@ -151,7 +150,7 @@ func (e *evaluation) stages() error {
 
 // convert runs the front end proper.
 func (e *evaluation) convert(ctx context.Context, bc *dockerui.Client, src *dockerui.Source, r *Recipe) error {
-	target, caps := spec(e.in.Platform), pb.Caps.CapSet(pb.Caps.All())
+	target, caps := spec(e.in.Platform), allCaps()
 	res, err := dockerfile2llb.Dockerfile2LLB(ctx, src.Data, dockerfile2llb.ConvertOpt{
 		Config: bc.Config, Client: bc, SourceMap: src.SourceMap, TargetPlatform: &target,
 		MetaResolver: e.bases, LLBCaps: &caps, Warn: e.warn,
