@@ -103,7 +103,7 @@ func TestErrorTrueStillMakesARecipe(t *testing.T) {
 }
 
 func TestSuggestionsAreSteady(t *testing.T) {
-	in := input(t, "ARG IMAGE_B=x\nARG IMAGE_A=x\nFROM ${IMAGE_C:-scratch}\n")
+	in := input(t, "ARG IMAGE_B=x\nARG IMAGE_A\nFROM ${IMAGE_C:-scratch}\n")
 	for range 20 {
 		r := evaluate(t, in)
 		if len(r.Warnings) != 1 || r.Warnings[0].Message != "FROM argument 'IMAGE_C' is not declared (did you mean IMAGE_A?)" {
