@@ -3,7 +3,6 @@ package verify
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/archmage-go/archmage/build/platform"
 )
@@ -24,7 +23,7 @@ type archWord struct {
 // letter and no digit, x86_64 and x86-64 as one, and a variant that follows as a
 // word of its own (linux_arm_6, arm/v7, amd64_v1).
 func named(text string) []archWord {
-	text = strings.ToLower(text)
+	text = lower(text)
 	at := wordPattern.FindAllStringIndex(text, -1)
 	var list []archWord
 	for i := 0; i < len(at); i++ {
@@ -47,6 +46,17 @@ func named(text string) []archWord {
 		list = append(list, archWord{p, start, end})
 	}
 	return list
+}
+
+// lower changes ASCII letters alone, so that every offset stays.
+func lower(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 // withVariant is p with the variant that a following word names.

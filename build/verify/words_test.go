@@ -2,11 +2,23 @@ package verify
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
 )
+
+// Letters whose lower case is longer or shorter, and bytes that are none, do not
+// move what follows.
+func TestNamesStandWhereTheyAre(t *testing.T) {
+	for _, text := range []string{"\u0130-amd64", "\u212a-amd64", "\x8a\xff-AMD64"} {
+		list := named(text)
+		if len(list) != 1 || !strings.EqualFold(text[list[0].start:list[0].end], "amd64") {
+			t.Errorf("%q: %+v", text, list)
+		}
+	}
+}
 
 func TestArchitecturesNamedInPaths(t *testing.T) {
 	for path, want := range map[string][]string{
