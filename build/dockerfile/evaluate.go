@@ -81,6 +81,7 @@ func (e *evaluation) run(ctx context.Context) (*Recipe, error) {
 	if err := e.stages(); err != nil {
 		return nil, err
 	}
+	r.Stage = e.target
 	if r.Ignore, err = e.ignore(ctx, bc, daemon); err != nil {
 		return nil, err
 	}

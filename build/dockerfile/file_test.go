@@ -170,3 +170,32 @@ func TestTriggersOfABaseAreInstructions(t *testing.T) {
 		t.Errorf("a RUN trigger needs an engine at the FROM; got %+v", op)
 	}
 }
+
+func TestStagesSayWhatTheirFromMeans(t *testing.T) {
+	in := input(t, `ARG V=3 P=$BUILDPLATFORM ARCH=s390x Q=linux/arm/v6
+FROM alpine:$V AS a
+FROM --platform=$P alpine:${V} AS b
+FROM --platform=linux/${ARCH} golang-${TARGETARCH} AS c
+FROM --platform=$Q scratch AS d
+FROM --platform=${TARGETPLATFORM:-$BUILDPLATFORM} b AS e
+FROM b
+`)
+	in.Platform, in.Args = arm64, map[string]string{"Q": "linux/amd64"}
+	in.Target = "E"
+	r := evaluate(t, in)
+	var got []string
+	for _, st := range r.File.Stages {
+		got = append(got, fmt.Sprintf("%s %d %s %v", st.Expanded, st.Parent, st.For, st.HostBound))
+	}
+	want := []string{
+		"alpine:3 -1 linux/arm64 false", "alpine:3 -1 linux/amd64 true", "golang-arm64 -1 linux/s390x false",
+		"scratch -1 linux/amd64 false", "b 1 linux/arm64 false", "b 1 linux/arm64 false",
+	}
+	if !reflect.DeepEqual(got, want) || r.Stage != 4 {
+		t.Errorf("target %d, got\n%s\nwant\n%s", r.Stage, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	in.Args["P"] = "linux/arm64" // not the machine's any more
+	if st := evaluate(t, in).File.Stages[1]; st.HostBound || st.For != arm64 {
+		t.Errorf("%+v", st)
+	}
+}

@@ -24,6 +24,7 @@ type Recipe struct {
 	Dockerfile string            // slash path relative to Input.Root
 	Platform   platform.Platform // what it was evaluated for
 	Target     string            // stage asked for; "" is the last one
+	Stage      int               // index into File.Stages of the target; 0 where there are none
 	Config     json.RawMessage   // the OCI image config, as BuildKit's front end makes it (history included, rootfs empty)
 	Ops        []Op
 	Result     int   // index into Ops of the image's tree; Scratch where nothing makes one
@@ -224,10 +225,17 @@ type File struct {
 
 // Stage is one FROM and what follows it.
 type Stage struct {
-	Name         string // as named by AS, else ""
-	Base         string // as written
-	Platform     string // --platform as written, or ""
-	Reachable    bool   // the target needs it
+	Name      string // as named by AS, else ""
+	Base      string // as written
+	Platform  string // --platform as written, or ""
+	Reachable bool   // the target needs it
+
+	// What its FROM means for the recipe's platform.
+	Expanded  string            // Base with variables expanded
+	Parent    int               // the earlier stage that Expanded names; -1 is an image or scratch
+	For       platform.Platform // asked of the image; that of the recipe where Platform is "". A Parent's is its own
+	HostBound bool              // For depends on the machine that builds
+
 	From         Instruction
 	Instructions []Instruction
 }

@@ -43,6 +43,9 @@ func (v variables) Keys() []string { return slices.Sorted(maps.Keys(v)) }
 
 func newGraph(s *script, in Input) *graph {
 	g := &graph{script: s, platform: plain(spec(in.Platform)), args: globals(s, in)}
+	elsewhere := in
+	elsewhere.BuildPlatform = platform.Platform{OS: "other", Arch: "other", Variant: "other"}
+	other := globals(s, elsewhere)
 	for i, st := range s.file.Stages {
 		n := node{base: g.expand(st.Base), platform: spec(in.Platform), parent: -1}
 		if p, err := platforms.Parse(g.expand(st.Platform)); err == nil && st.Platform != "" {
@@ -54,6 +57,9 @@ func newGraph(s *script, in Input) *graph {
 			}
 		}
 		g.nodes = append(g.nodes, n)
+		to := &s.file.Stages[i]
+		to.Expanded, to.Parent, to.For = n.base, n.parent, plain(n.platform)
+		to.HostBound = g.expand(st.Platform) != s.expandIn(st.Platform, other)
 	}
 	return g
 }
