@@ -31,10 +31,12 @@ import (
 //	elf: path arch [REL]                 an ELF header to write
 //	lint: yes                            BuildKit's rules too
 //	severity: Rule=error
+//	base: ref index|image platform…      what a registry says of a base
 type repo struct {
 	root     string
 	settings map[string][]string
 	elf      [][]string
+	bases    map[string]BaseAnswer
 }
 
 func newRepo(t testing.TB, comment []byte, files []txtar.File) *repo {
@@ -49,6 +51,8 @@ func newRepo(t testing.TB, comment []byte, files []txtar.File) *repo {
 		case !ok:
 		case key == "elf":
 			r.elf = append(r.elf, strings.Fields(value))
+		case key == "base":
+			r.base(t, strings.Fields(value))
 		default:
 			r.settings[key] = strings.Fields(value)
 		}
@@ -60,6 +64,18 @@ func newRepo(t testing.TB, comment []byte, files []txtar.File) *repo {
 		r.write(t, e[0], header(t, e[1:]))
 	}
 	return r
+}
+
+func (r *repo) base(t testing.TB, words []string) {
+	t.Helper()
+	list, _, err := platform.ParseList(strings.Join(words[2:], " "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.bases == nil {
+		r.bases = map[string]BaseAnswer{}
+	}
+	r.bases[words[0]] = BaseAnswer{Digest: "sha256:" + strings.Repeat("5", 64), Index: words[1] == "index", Platforms: list}
 }
 
 func (r *repo) write(t testing.TB, name string, data []byte) {
@@ -124,7 +140,7 @@ func (r *repo) subject(t testing.TB, image string) (Subject, error) {
 	t.Cleanup(func() { root.Close() })
 	s := Subject{
 		Image: image, Root: root.FS(), Dir: root, Context: get("context"), Bin: get("bin"),
-		Commands: r.settings["commands"], Planned: r.platforms(t, "planned"),
+		Commands: r.settings["commands"], Planned: r.platforms(t, "planned"), Bases: r.bases,
 	}
 	args := map[string]string{}
 	for _, a := range r.settings["args"] {

@@ -69,6 +69,15 @@ func TestEveryRuleHasItsPageAndCases(t *testing.T) {
 	}
 }
 
+// circumstances are what some pages say about their examples, as settings of a
+// case.
+var circumstances = map[string]string{
+	"ParentIgnoreFile": "dockerfile: build/app/Dockerfile",
+	"SinglePlatformDigest": "base: docker.io/library/alpine:3.22@sha256:1111111111111111111111111111111111111111111111111111111111111111 image linux/amd64\n" +
+		"base: docker.io/library/alpine:3.22@sha256:2222222222222222222222222222222222222222222222222222222222222222 index linux/amd64 linux/arm64",
+	"BaseLacksPlatform": "base: example.com/base:1 index linux/amd64\nbase: example.com/base:2 index linux/amd64 linux/arm64",
+}
+
 // The first example below "## Wrong" must have exactly this finding, that below
 // "## Right" none.
 func TestExamplesOfPagesAreWhatTheySay(t *testing.T) {
@@ -82,6 +91,9 @@ func TestExamplesOfPagesAreWhatTheySay(t *testing.T) {
 		if r.Name == "VariantCollision" {
 			comment = "platforms: linux/amd64 linux/arm/v6 linux/arm/v7\ncommands: app"
 		}
+		if more, ok := circumstances[r.Name]; ok {
+			comment += "\n" + more
+		}
 		for _, part := range []string{"Wrong", "Right"} {
 			_, rest, _ := strings.Cut(string(data), "\n## "+part+"\n")
 			rest, _, _ = strings.Cut(rest, "\n## ")
@@ -91,6 +103,9 @@ func TestExamplesOfPagesAreWhatTheySay(t *testing.T) {
 				continue
 			}
 			files := append([]string{"Dockerfile", repo}, ".dockerignore", example(rest, "gitignore"))
+			if r.Name == "ParentIgnoreFile" {
+				files = []string{"build/app/Dockerfile", repo, map[string]string{"Wrong": "build/app/.dockerignore", "Right": "build/app/Dockerfile.dockerignore"}[part], "*.md\n"}
+			}
 			if r.Pedantic {
 				comment += "\nseverity: " + r.Name + "=" + string(r.Severity)
 			}
