@@ -1,3 +1,35 @@
 package verify
 
-func globbedBinary(*state) []Finding { return nil }
+// globbed is GlobbedBinary: the wildcard takes the platform's own binary today,
+// and with it whatever else will be there, or nothing, without an error.
+func globbed(s *state, t *take) bool {
+	return wildcard(t.path) && !t.whole() && len(s.own(t)) > 0 && s.inImage(t)
+}
+
+func tellGlobbed(s *state, list []*take) (message, fix string) {
+	message = whoCopies(list, func(t *take) string { return t.path + " (" + few(s.own(t)) + " now)" })
+	return message + ": a wildcard takes what else is there, and nothing without an error", s.rewrite(list, s.unglobbed)
+}
+
+// unglobbed are the same files by their names, which they keep.
+func (s *state) unglobbed(t *take) []target {
+	var list []target
+	for _, c := range s.commandsIn(t) {
+		list = append(list, target{source: s.bin.variable(c)})
+	}
+	return list
+}
+
+// own are the platform's binaries that a source takes.
+func (s *state) own(t *take) []string {
+	var list []string
+	for _, c := range s.bin.commands {
+		for _, file := range s.bin.paths(c, t.r.Platform) {
+			if takes(t.path, file) {
+				list = append(list, file)
+				break
+			}
+		}
+	}
+	return list
+}

@@ -50,7 +50,7 @@ func table() []row {
 		fatal("UnexpandedExec", "The program of an exec form is a variable, which nothing expands", unexpandedExec),
 
 		warn("ArchByBuildArg", "A build argument decides the architecture, not the platform", archByBuildArg),
-		warn("GlobbedBinary", "A wildcard names a binary", globbedBinary),
+		warn("GlobbedBinary", "A wildcard names a binary", each(globbed, tellGlobbed)),
 		warn("ParentIgnoreFile", "The .dockerignore beside the Dockerfile is never read", parentIgnoreFile),
 
 		warn("EmulatedBuild", "A program is compiled under emulation", emulatedBuild),
