@@ -33,9 +33,13 @@ var templated = regexp.MustCompile(`\{\{.*?\}\}`)
 // foreignContext reports whether goreleaser builds this image's Dockerfile. It
 // does so in a context of its own with one platform's binaries in it, so what
 // such a file copies from elsewhere than the directory of binaries is not wrong.
-func (s *state) foreignContext() bool {
+func (s *state) foreignContext() bool { return s.releaserFile() != "" }
+
+// releaserFile is the file of goreleaser's settings that names this image's
+// Dockerfile, or "".
+func (s *state) releaserFile() string {
 	if s.Root == nil {
-		return false
+		return ""
 	}
 	for _, name := range releaserFiles {
 		data, err := fs.ReadFile(s.Root, name)
@@ -48,11 +52,11 @@ func (s *state) foreignContext() bool {
 		}
 		for _, image := range slices.Concat(settings.Dockers, settings.DockersV2) {
 			if s.builtFrom(cmp.Or(image.Dockerfile, "Dockerfile")) {
-				return true
+				return name
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // builtFrom compares the image's Dockerfile with a path that may be a template.

@@ -11,6 +11,8 @@ type state struct {
 	files files
 	bin   binaries
 	takes []*take
+
+	elsewhere []*take // of a context that goreleaser makes: what is in it cannot be known
 }
 
 // take is one source that one platform copies from the build context.
@@ -33,6 +35,8 @@ func newState(s Subject) *state {
 		for _, t := range takesOf(r) {
 			if !foreign || st.bin.contains(t.path) {
 				st.takes = append(st.takes, t)
+			} else {
+				st.elsewhere = append(st.elsewhere, t)
 			}
 		}
 	}

@@ -42,7 +42,10 @@ func tellUnknown(s *state, list []*take) (message, fix string) {
 	t := list[0]
 	fix = s.rewrite(list, s.nearest)
 	name := s.commandName(t)
+	by := deciders(t.r.File, t.ins, t.written())
 	switch {
+	case len(by) > 0 && len(named(t.path)) == 0:
+		return message + ": " + argumentNames(by) + " has no value", s.argumentFix(spot{r: t.r, ins: t.ins}, by)
 	case wildcard(t.path):
 		message += ": no binary of a command and no file matches"
 	case s.bin.command(name):

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,7 @@ func wrongArch(s *state, t *take) bool {
 	if t.whole() {
 		return false
 	}
-	if _, ok := s.bin.archless(t.path); ok {
+	if _, ok := s.bin.archless(t.path); ok || s.callerDecides(t) {
 		return false
 	}
 	return foreign(s.archs(t.path), t.r.Platform) && s.isBinary(t) && s.inImage(t)
@@ -63,7 +64,12 @@ func tellWrongArch(s *state, list []*take) (message, fix string) {
 		words := s.archs(t.path)
 		return t.path + ", a binary for " + strings.TrimPrefix(words[len(words)-1].String(), "linux/")
 	})
-	return message, s.rewrite(list, s.archVariable)
+	fix = s.rewrite(list, s.archVariable)
+	if by := deciders(list[0].r.File, list[0].ins, list[0].written()); len(by) > 0 {
+		message += ": " + argumentNames(by) + " says so on every platform"
+		fix = cmp.Or(fix, s.argumentFix(spot{r: list[0].r, ins: list[0].ins}, by))
+	}
+	return message, fix
 }
 
 // archVariable is the source as it should be: with variables where it names an
