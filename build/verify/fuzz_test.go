@@ -37,7 +37,8 @@ func FuzzCheck(f *testing.F) {
 		if len(text) > 4096 || len(ignore) > 512 || strings.HasPrefix(text, "-> ") || strings.HasPrefix(ignore, "-> ") {
 			return
 		}
-		r := newRepo(t, []byte("platforms: linux/amd64 linux/arm/v7\ncommands: app tool\nelf: bin/probe amd64"),
+		r := newRepo(t, []byte("platforms: linux/amd64 linux/arm/v7\ncommands: app tool\nelf: bin/probe amd64\n"+
+			"base: docker.io/library/alpine:3.22 image linux/amd64\nbase: docker.io/library/golang:1.26 index linux/s390x"),
 			[]txtar.File{file("Dockerfile", text), file(".dockerignore", ignore)})
 		s, err := r.subject(t, "app")
 		if err != nil {

@@ -83,14 +83,14 @@ func root(r *dockerfile.Recipe) *dockerfile.Stage {
 	if len(r.File.Stages) == 0 {
 		return nil
 	}
-	st := &r.File.Stages[r.Stage]
-	for st.Parent >= 0 {
-		st = &r.File.Stages[st.Parent]
+	i := r.Stage
+	for parent := r.File.Stages[i].Parent; parent >= 0 && parent < i; parent = r.File.Stages[i].Parent {
+		i = parent
 	}
-	if st.Expanded == "scratch" {
-		return nil
+	if st := &r.File.Stages[i]; st.Expanded != "scratch" {
+		return st
 	}
-	return st
+	return nil
 }
 
 // oneLine is an instruction without continuations and comments, each word
