@@ -7,6 +7,7 @@ import (
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/verify"
 )
 
 // PlanOptions says how a plan is printed.
@@ -53,6 +54,7 @@ type work struct {
 	found   plan.Discovered // commands of the repository; none where no image copies one
 	engines engines
 	plan    *plan.Plan
+	bases   map[string]verify.BaseAnswer // what a registry says, where verify asked one
 }
 
 // look finds and evaluates what WHAT selects, and plans it.

@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/archmage-go/archmage/build/verify"
@@ -14,10 +15,13 @@ type VerifyOptions struct {
 	Strict   bool     // warnings stop as errors do
 	Pedantic bool     // also what is only advice
 	Severity []string // Rule=off, Rule=warning or Rule=error; wins over archmage.yaml
+	Bases    bool     // ask the registry for every base; without it no host is asked
 }
 
-// Verify judges the Dockerfiles of the selected images, offline. Findings that
-// are errors make it return a *[FindingsError], unless IMAGE_VERIFY is off.
+// Verify judges the Dockerfiles of the selected images, offline unless bases are
+// asked for. Findings that are errors make it return a *[FindingsError], unless
+// IMAGE_VERIFY is off. A base that is absent, or does not answer, is an error
+// beside what the others lead to.
 func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 	write, err := p.findingsWriter(o.Format)
 	if err != nil {
@@ -28,10 +32,15 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 		return err
 	}
 	judge.Pedantic = o.Pedantic
-	w, err := p.look(ctx, evaluator{Project: p})
+	e, asked := evaluator{Project: p}, newAskedBases(p.client)
+	if o.Bases {
+		e.bases = asked
+	}
+	w, err := p.look(ctx, e)
 	if err != nil {
 		return err
 	}
+	w.bases = asked.answers()
 	subjects, findings, err := p.check(w, judge)
 	if err != nil {
 		return err
@@ -44,7 +53,7 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 		return err
 	}
 	p.console.Event("verify", plural(len(w.images), "image"), counts(count(findings)))
-	return p.stop(findings, o.Strict)
+	return errors.Join(p.stop(findings, o.Strict), asked.failures(w))
 }
 
 // findingsWriter is what prints findings in a format.
@@ -118,7 +127,7 @@ func (p *Project) check(w *work, o verify.Options) ([]verify.Subject, []verify.F
 	for i, img := range w.images {
 		subjects[i] = verify.Subject{
 			Image: img.Name, Root: root.FS(), Dir: root, Context: img.Context, Recipes: w.recipes[img.Name],
-			Bin: p.Bin, Commands: commands, Planned: p.Platforms,
+			Bin: p.Bin, Commands: commands, Planned: p.Platforms, Bases: w.bases,
 		}
 	}
 	o.Jobs = p.Jobs

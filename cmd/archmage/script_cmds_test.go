@@ -81,7 +81,8 @@ func demandLogin(next http.Handler, user, password string) http.Handler {
 
 // pushBase pushes a small base image: one image for one platform, an index for
 // several. It holds /etc/passwd with the user app (1000:1000), /lib linked to
-// /usr/lib, and sets PATH and a label. usage: base REF PLATFORM…
+// /usr/lib, and sets PATH and a label. Its digest goes to stdout.
+// usage: base REF PLATFORM…
 func pushBase(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: base REF PLATFORM…")
@@ -96,11 +97,20 @@ func pushBase(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		if len(args) == 2 {
 			ts.Check(remote.Write(ref, img))
+			printDigest(ts, img)
 			return
 		}
 		adds = append(adds, mutate.IndexAddendum{Add: img, Descriptor: v1.Descriptor{Platform: p}})
 	}
-	ts.Check(remote.WriteIndex(ref, mutate.AppendManifests(empty.Index, adds...)))
+	index := mutate.AppendManifests(empty.Index, adds...)
+	ts.Check(remote.WriteIndex(ref, index))
+	printDigest(ts, index)
+}
+
+func printDigest(ts *testscript.TestScript, of interface{ Digest() (v1.Hash, error) }) {
+	digest, err := of.Digest()
+	ts.Check(err)
+	fmt.Fprintln(ts.Stdout(), digest)
 }
 
 func baseImage(p v1.Platform) (v1.Image, error) {

@@ -16,8 +16,9 @@ func verifyVerb() verb {
 			Use:   "verify",
 			Short: "find Dockerfiles that would put a wrong binary into an image",
 			Long: `Evaluates each Dockerfile for every platform and compares what it copies.
-BuildKit's own lint is part of it; see docs/verify.md. Reads no registry and
-builds nothing. Exit code 4 with errors, and with --strict with warnings too.`,
+BuildKit's own lint is part of it; see docs/verify.md. Reads no registry, unless
+--bases asks it for every base, and builds nothing. Exit code 4 with errors, and
+with --strict with warnings too.`,
 		},
 		groups: []config.Group{config.GroupWhat, config.GroupImage},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Verify(ctx, o) },
@@ -27,5 +28,6 @@ builds nothing. Exit code 4 with errors, and with --strict with warnings too.`,
 	v.Flags().BoolVar(&o.Pedantic, "pedantic", false, "also what is only advice")
 	v.Flags().StringSliceVar(&o.Severity, "severity", nil, "how rules count: Rule=off,Other=error; or warning")
 	v.Flags().Lookup("severity").DefValue = ""
+	v.Flags().BoolVar(&o.Bases, "bases", false, "ask the registry for every base image too")
 	return v
 }
