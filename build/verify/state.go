@@ -11,6 +11,7 @@ type state struct {
 	files files
 	bin   binaries
 	takes []*take
+	runs  steps // read when a rule first asks
 
 	elsewhere []*take // of a context that goreleaser makes: what is in it cannot be known
 }
