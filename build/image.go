@@ -12,6 +12,7 @@ import (
 	"github.com/archmage-go/archmage/build/image"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/publish"
+	"github.com/archmage-go/archmage/build/rootfs"
 )
 
 // Image verifies, compiles and builds every leg of the selected images, and
@@ -55,7 +56,7 @@ func (p *Project) labelsOn(bases *image.Bases) func(plan.Image, *dockerfile.Reci
 
 // buildLegs builds and writes every leg, several at once.
 func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (err error) {
-	blobs, err := image.NewBlobs("", image.Indexes(p.cacheDir("layers")))
+	blobs, err := image.NewBlobs("", rootfs.Indexes(p.cacheDir("layers")))
 	if err != nil {
 		return err
 	}

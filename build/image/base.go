@@ -43,7 +43,7 @@ type spooledLayer struct {
 	layer   v1.Layer
 	unpack  func() (io.ReadCloser, error) // the uncompressed stream, bounded
 	dir     string
-	indexes Indexes
+	indexes rootfs.Indexes
 
 	mu    sync.Mutex
 	path  string // of the uncompressed stream; "" until it is needed
@@ -62,12 +62,12 @@ func (s *spooledLayer) entries(context.Context) ([]rootfs.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	index, known := s.indexes.get(digest)
+	index, known := s.indexes.Get(digest.String())
 	if !known {
 		if index, err = s.read(); err != nil {
 			return nil, fmt.Errorf("layer %s: %w", digest, err)
 		}
-		s.indexes.put(digest, index)
+		s.indexes.Put(digest.String(), index)
 	}
 	s.index = rootfs.Bind(index, func(off, size int64) rootfs.Content { return section{s, off, size} })
 	s.known = true

@@ -84,7 +84,7 @@ func TestALayerThatListsNothingIsReadOnce(t *testing.T) {
 }
 
 func TestOneBaseServesManyGoroutines(t *testing.T) {
-	b := newBlobs(t, Indexes(t.TempDir()))
+	b := newBlobs(t, rootfs.Indexes(t.TempDir()))
 	l := tarLayer(t, "etc/", "etc/a=aaa", "etc/b=bbbb", "etc/c=>etc/a")
 	s := snapshotOf(t, b, l)
 	var group sync.WaitGroup
@@ -138,7 +138,7 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestABombEndsWhereItsHeadersAreRead(t *testing.T) {
-	b := newBlobs(t, Indexes(t.TempDir()))
+	b := newBlobs(t, rootfs.Indexes(t.TempDir()))
 	b.layerBound = bound{floor: 64 << 20, ratio: 1, most: math.MaxInt64}
 	l := endless(t)
 	s := snapshotOf(t, b, l)
@@ -151,7 +151,7 @@ func TestABombEndsWhereItsHeadersAreRead(t *testing.T) {
 	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
 		t.Errorf("%d bytes of memory for 64 MiB", used)
 	}
-	if _, known := b.indexes.get(value[v1.Hash](t)(l.Digest())); known {
+	if _, known := b.indexes.Get(value[v1.Hash](t)(l.Digest()).String()); known {
 		t.Error("what was read of it is remembered")
 	}
 	if l.open.Load() != 0 {

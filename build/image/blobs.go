@@ -35,14 +35,14 @@ const (
 // unpacked on the way lies. It may be used by several goroutines.
 type Blobs struct {
 	dir        string
-	indexes    Indexes
+	indexes    rootfs.Indexes
 	layerBound bound // of layers of bases
 	maxRemote  int64 // bytes of a remote file
 }
 
 // NewBlobs makes a directory of its own below dir, or below the system's
 // directory for temporary files where dir is "". [Blobs.Close] removes it.
-func NewBlobs(dir string, indexes Indexes) (*Blobs, error) {
+func NewBlobs(dir string, indexes rootfs.Indexes) (*Blobs, error) {
 	dir, err := os.MkdirTemp(dir, "archmage-")
 	if err != nil {
 		return nil, err

@@ -16,13 +16,13 @@ func TestWithIndexesABaseIsReadOnceForManyRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "made", "yet")
 	l := tarLayer(t, "etc/", "etc/a=aaa", "etc/b=>etc/a")
 	for run := range 3 {
-		s := snapshotOf(t, newBlobs(t, Indexes(dir)), l)
+		s := snapshotOf(t, newBlobs(t, rootfs.Indexes(dir)), l)
 		same(t, value[[]string](t)(value[rootfs.Tree](t)(s.tree(t.Context())).ReadDir("/etc")), "a", "b")
 		if l.reads.Load() != 1 {
 			t.Fatalf("run %d: read %d times", run, l.reads.Load())
 		}
 	}
-	s := snapshotOf(t, newBlobs(t, Indexes(dir)), l)
+	s := snapshotOf(t, newBlobs(t, rootfs.Indexes(dir)), l)
 	if got, err := contentOf(t, s, "/etc/b"); got != "aaa" || err != nil {
 		t.Errorf("content by a remembered index: %q, error %v", got, err)
 	}
@@ -56,9 +56,9 @@ func TestAPoisonedIndexIsReadAnew(t *testing.T) {
 		"wrong version": func([]byte) []byte { return append([]byte("archmage layer index 0\n"), other[23:]...) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := Indexes(t.TempDir())
+			x := rootfs.Indexes(t.TempDir())
 			l := tarLayer(t, "etc/", "etc/a=aaa")
-			path := x.path(value[v1.Hash](t)(l.Digest()))
+			path := indexPath(x, value[v1.Hash](t)(l.Digest()))
 			want := entriesOf(t, snapshotOf(t, newBlobs(t, x), l), 0)
 			good := value[[]byte](t)(os.ReadFile(path))
 			must(t, os.WriteFile(path, poison(append([]byte(nil), good...)), 0o600))
@@ -91,10 +91,10 @@ func TestIndexesMayBeSharedByProcesses(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() { // each with a value of its own, as another process has
-			x := Indexes(dir)
+			x := rootfs.Indexes(dir)
 			for range 50 {
-				x.put(digest, entries)
-				if got, known := x.get(digest); !known || len(got) != 3 {
+				x.Put(digest.String(), entries)
+				if got, known := x.Get(digest.String()); !known || len(got) != 3 {
 					t.Errorf("%d entries, known %v", len(got), known)
 				}
 			}
@@ -110,10 +110,10 @@ func TestWhatCannotBeRememberedIsNoError(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o600))
-	taken := Indexes(t.TempDir())
+	taken := rootfs.Indexes(t.TempDir())
 	l := tarLayer(t, "etc/")
-	must(t, os.MkdirAll(filepath.Join(taken.path(value[v1.Hash](t)(l.Digest())), "in the way"), 0o700))
-	for _, x := range []Indexes{Indexes(file), Indexes(filepath.Join(file, "below")), taken} {
+	must(t, os.MkdirAll(filepath.Join(indexPath(taken, value[v1.Hash](t)(l.Digest())), "in the way"), 0o700))
+	for _, x := range []rootfs.Indexes{rootfs.Indexes(file), rootfs.Indexes(filepath.Join(file, "below")), taken} {
 		if got := entriesOf(t, snapshotOf(t, newBlobs(t, x), l), 0); len(got) != 1 {
 			t.Errorf("%s: lists %v", x, paths(got))
 		}
@@ -121,4 +121,9 @@ func TestWhatCannotBeRememberedIsNoError(t *testing.T) {
 	if left := value[[]os.DirEntry](t)(os.ReadDir(string(taken))); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+// indexPath is where the entry of a layer lies.
+func indexPath(x rootfs.Indexes, digest v1.Hash) string {
+	return filepath.Join(string(x), digest.Algorithm+"-"+digest.Hex)
 }

@@ -62,7 +62,7 @@ func value[T any](t testing.TB) func(T, error) T {
 }
 
 // newBlobs are blobs in a directory of their own, which ends with the test.
-func newBlobs(t testing.TB, indexes Indexes) *Blobs {
+func newBlobs(t testing.TB, indexes rootfs.Indexes) *Blobs {
 	t.Helper()
 	b := value[*Blobs](t)(NewBlobs(t.TempDir(), indexes))
 	t.Cleanup(func() { must(t, b.Close()) })

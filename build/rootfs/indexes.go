@@ -1,16 +1,13 @@
-package image
+package rootfs
 
 import (
 	"os"
 	"path/filepath"
-
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-
-	"github.com/archmage-go/archmage/build/rootfs"
+	"strings"
 )
 
-// Indexes is a directory that remembers what layers of bases list, by the
-// digest of the layer. Nearly every COPY onto a base has to know whether its
+// Indexes is a directory that remembers what layers list, by the digest of the
+// layer (sha256:…). Nearly every COPY onto a base has to know whether its
 // destination is a directory or a link, and with this the base is read for that
 // once, not once per run. "" remembers nothing.
 //
@@ -19,11 +16,13 @@ import (
 // not remembered, and no error.
 type Indexes string
 
-func (x Indexes) path(digest v1.Hash) string {
-	return filepath.Join(string(x), digest.Algorithm+"-"+digest.Hex)
+func (x Indexes) path(digest string) string {
+	return filepath.Join(string(x), strings.ReplaceAll(digest, ":", "-"))
 }
 
-func (x Indexes) get(digest v1.Hash) ([]rootfs.Entry, bool) {
+// Get is what a layer lists, as [ReadLayer] gave it with a nil data, and whether
+// that is remembered.
+func (x Indexes) Get(digest string) ([]Entry, bool) {
 	if x == "" {
 		return nil, false
 	}
@@ -31,15 +30,16 @@ func (x Indexes) get(digest v1.Hash) ([]rootfs.Entry, bool) {
 	if err != nil {
 		return nil, false
 	}
-	entries, err := rootfs.DecodeIndex(data)
+	entries, err := DecodeIndex(data)
 	return entries, err == nil
 }
 
-func (x Indexes) put(digest v1.Hash, entries []rootfs.Entry) {
+// Put remembers what [EncodeIndex] can write of a layer.
+func (x Indexes) Put(digest string, entries []Entry) {
 	if x == "" {
 		return
 	}
-	data, err := rootfs.EncodeIndex(entries)
+	data, err := EncodeIndex(entries)
 	if err != nil || os.MkdirAll(string(x), 0o700) != nil {
 		return
 	}
