@@ -97,5 +97,8 @@ func (e *FindingsError) Error() string {
 
 // Hint is the line to show below the error.
 func (e *FindingsError) Hint() string {
+	if e.Verb == "audit" {
+		return "what to do stands below each finding; IMAGE_VERIFY=false prints them and stops nothing"
+	}
 	return "write the lines shown, or set IMAGE_VERIFY=false to build regardless"
 }

@@ -8,11 +8,21 @@ import (
 	"github.com/archmage-go/archmage/build/config"
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/platform"
 )
 
-// engineLabel says on a leg that archmage built it, and with what. A manifest
-// of such legs needs no look into their layers.
+// engineLabel says on a leg that archmage built it, and with what.
 const engineLabel = "io.github.archmage-go.engine"
+
+// legLabel says on a leg that archmage has audited it, as the image and for the
+// platform that it names: a manifest of such legs needs no look into their
+// layers. What others build on such an image inherits the label, but is another
+// image. IMAGE_LABELS=none leaves it out, and so does IMAGE_VERIFY=false, under
+// which findings stop nothing: such legs are looked into.
+const legLabel = "io.github.archmage-go.leg"
+
+// legName is the value of legLabel.
+func legName(image string, pl platform.Platform) string { return image + " " + pl.String() }
 
 // The automatic labels and annotations, as the OCI image specification names
 // them (annotations.md, pre-defined annotation keys).
@@ -60,6 +70,9 @@ func labels(s *config.Settings, img plan.Image, r *dockerfile.Recipe, baseConfig
 	if s.Labels.Auto {
 		set = automatic(s, img, r.FinalBase)
 		set[engineLabel] = plan.Native
+		if s.Verify {
+			set[legLabel] = legName(img.Name, r.Platform)
+		}
 		inherited := configLabels(baseConfig)
 		for key, value := range configLabels(r.Config) {
 			if base, fromBase := inherited[key]; !fromBase || base != value {
@@ -79,12 +92,15 @@ func engineLabels(s *config.Settings, img plan.Image, r *dockerfile.Recipe, engi
 	if s.Labels.Auto {
 		added = automatic(s, img, r.FinalBase)
 		added[engineLabel] = engine
+		if s.Verify {
+			added[legLabel] = legName(img.Name, r.Platform)
+		}
 	}
 	maps.Copy(added, s.Labels.Values)
 	maps.Copy(added, img.Labels)
 	has := configLabels(r.Config)
 	for key := range added {
-		if key != engineLabel {
+		if key != engineLabel && key != legLabel {
 			added[key] = has[key]
 		}
 	}

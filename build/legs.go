@@ -97,7 +97,8 @@ func (l legs) kept(ctx context.Context, leg plan.Leg, push publish.Push) (publis
 	return publish.Kept(ctx, push, l.Commit.Revision)
 }
 
-// make builds the image of a leg with the engine that the plan chose.
+// make builds the image of a leg with the engine that the plan chose, and audits
+// it.
 func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerfile.Recipe) (v1.Image, error) {
 	builder, err := l.builder(leg)
 	if err != nil {
@@ -107,7 +108,7 @@ func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerf
 	if err != nil {
 		return nil, fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, err)
 	}
-	return built, nil
+	return built, l.audit(ctx, leg, r, built)
 }
 
 // builder is the engine that the plan chose.

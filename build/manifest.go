@@ -25,7 +25,7 @@ func (p *Project) Manifest(ctx context.Context) error {
 			return err
 		}
 	}
-	written, err := publish.Manifest(ctx, joins, publish.Options{Jobs: p.Jobs, Force: p.Force, Revision: p.Revision})
+	written, err := publish.Manifest(ctx, joins, publish.Options{Jobs: p.Jobs, Force: p.Force, Revision: p.Revision, Check: p.checkLeg()})
 	for _, w := range written {
 		p.console.Event("manifest", w.Image+":"+w.Tag, moved(w)+" "+plan.Words(w.Platforms))
 	}

@@ -13,16 +13,24 @@ type Finding struct {
 	Platform   platform.Platform `json:"platform"` // what was claimed
 	Message    string            `json:"message"`
 	NotChecked bool              `json:"not_checked,omitempty"` // undecided: neither wrong nor fine
+	Fix        string            `json:"fix,omitempty"`         // what to do; "" where that is not known
 }
 
-// Error is the message after the platform.
+// Error is the message after the platform. What is wrong with an index as a
+// whole has no platform.
 func (f Finding) Error() string {
 	text := f.Message
 	if f.NotChecked {
 		text = "not checked: " + text
 	}
+	if f.Platform == (platform.Platform{}) {
+		return text
+	}
 	return f.Platform.String() + ": " + text
 }
+
+// Hint is the line to show below the error.
+func (f Finding) Hint() string { return f.Fix }
 
 // Wrong joins the findings that are decided, in order; nil where there is none.
 func Wrong(list []Finding) error {

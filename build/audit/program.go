@@ -37,6 +37,7 @@ type Program struct {
 	Program bool     // can be started: neither object, core dump nor library
 	Interp  string   // PT_INTERP; "" is static
 	Needed  []string // DT_NEEDED, as written
+	Search  []string // DT_RPATH and DT_RUNPATH: lists of directories, as written
 
 	Go *debug.BuildInfo // nil: not Go, or nothing left of it
 }
@@ -97,6 +98,10 @@ func (p *Program) readELF(r io.ReaderAt) {
 		}
 	}
 	p.Needed, _ = f.ImportedLibraries()
+	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
+		lists, _ := f.DynString(tag)
+		p.Search = append(p.Search, lists...)
+	}
 }
 
 func (p *Program) readPE(r io.ReaderAt) {

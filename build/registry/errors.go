@@ -14,11 +14,12 @@ import (
 
 // ErrAbsent is in errors about what is certainly not there: 404,
 // MANIFEST_UNKNOWN, NAME_UNKNOWN. ErrDenied is in those about what the
-// credentials, or their lack, do not allow. Any other error leaves the question
-// open.
+// credentials, or their lack, do not allow. ErrDamaged is in those about a
+// layout on disk that is not whole. Any other error leaves the question open.
 var (
-	ErrAbsent = errors.New("absent")
-	ErrDenied = errors.New("denied")
+	ErrAbsent  = errors.New("absent")
+	ErrDenied  = errors.New("denied")
+	ErrDamaged = errors.New("damaged")
 )
 
 // Error is what a repository returns, e.g. "push ghcr.io/x/app:v1: cause".

@@ -97,13 +97,13 @@ func (l *layout) manifest(ref string) (Manifest, error) {
 func (l *layout) read(d v1.Descriptor) (Manifest, error) {
 	raw, err := os.ReadFile(l.blob(d.Digest))
 	if errors.Is(err, fs.ErrNotExist) && d.MediaType != "" {
-		return Manifest{}, fmt.Errorf("%s is named in index.json, but missing", d.Digest)
+		return Manifest{}, fmt.Errorf("%w: %s is named in index.json, but missing", ErrDamaged, d.Digest)
 	}
 	if err != nil {
 		return Manifest{}, err
 	}
 	if got := digestOf(raw); got != d.Digest {
-		return Manifest{}, fmt.Errorf("digest mismatch: want %s, got %s", d.Digest, got)
+		return Manifest{}, fmt.Errorf("%w: digest mismatch: want %s, got %s", ErrDamaged, d.Digest, got)
 	}
 	return NewManifest(raw, d.MediaType)
 }

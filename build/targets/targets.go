@@ -42,6 +42,11 @@ func Manifest(ctx context.Context) error {
 	return do(ctx, func(p *build.Project) error { return p.Manifest(ctx) })
 }
 
+// Audit finds images in dist/ that hold something else than they say.
+func Audit(ctx context.Context) error {
+	return do(ctx, func(p *build.Project) error { return p.Audit(ctx, build.AuditOptions{}) })
+}
+
 // Binaries compiles release binaries and their checksums to dist/release.
 func Binaries(ctx context.Context) error {
 	return do(ctx, func(p *build.Project) error { return p.Binaries(ctx) })

@@ -18,6 +18,7 @@ import (
 type verb struct {
 	cobra.Command
 	groups []config.Group // whose settings it takes as flags
+	args   *[]string      // where its arguments go; nil takes none
 	run    func(ctx context.Context, p *build.Project) error
 }
 
@@ -39,7 +40,7 @@ archmage.yaml, in this order; see the flags of each command.`,
 		return build.Usage("run archmage "+hintFor(cmd)+"--help for the flags", "%s", strings.TrimPrefix(err.Error(), "pflag: "))
 	})
 	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository")
-	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), binariesVerb(), cleanVerb()} {
+	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), auditVerb(), binariesVerb(), cleanVerb()} {
 		root.AddCommand(v.command(c, dir))
 	}
 	root.AddCommand(versionCommand(c))
@@ -82,7 +83,13 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 		addFlags(cmd.Flags(), group, values)
 	}
 	cmd.Args = noArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	if v.args != nil {
+		cmd.Args = cobra.ArbitraryArgs
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if v.args != nil {
+			*v.args = args
+		}
 		given := map[string]string{}
 		for name, value := range values {
 			variable, _ := config.Lookup(name)

@@ -1,0 +1,76 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/archmage-go/archmage/build/audit"
+	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/publish"
+	"github.com/archmage-go/archmage/build/rootfs"
+)
+
+// audit judges what was built, whoever built it, before anybody else sees it.
+func (l legs) audit(ctx context.Context, leg plan.Leg, r *dockerfile.Recipe, img v1.Image) error {
+	what := "image " + leg.Image
+	found, err := audit.Image(ctx, audit.Subject{Image: img, Platform: leg.Platform, Base: l.auditBase(r)}, audit.Options{
+		Indexes: rootfs.Indexes(l.cacheDir("layers")),
+	})
+	if err != nil {
+		return fmt.Errorf("%s %s: audit: %w", what, leg.Platform, err)
+	}
+	return l.refuse(what, found)
+}
+
+// auditBase is what a recipe's image was built on; nil where that is not known.
+func (l legs) auditBase(r *dockerfile.Recipe) *audit.Base {
+	if r.FinalBase == nil {
+		if slices.ContainsFunc(r.Ops, func(op dockerfile.Op) bool { return op.Kind == dockerfile.KindFrontend }) {
+			return nil
+		}
+		return &audit.Base{}
+	}
+	if config := l.bases.Config(r.FinalBase); len(config) > 0 {
+		return &audit.Base{Config: config}
+	}
+	return nil
+}
+
+// refuse makes an error of each finding that is decided. With IMAGE_VERIFY off
+// they are printed and stop nothing.
+func (p *Project) refuse(what string, found []audit.Finding) error {
+	var errs []error
+	for _, f := range found {
+		switch {
+		case f.NotChecked:
+		case p.Settings.Verify:
+			errs = append(errs, fmt.Errorf("%s: %w", what, f))
+		default:
+			p.console.Warn("%s: %v", what, f)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkLeg judges a leg that is to be published and that archmage did not build.
+// Of the others nothing but what publish reads is read.
+func (p *Project) checkLeg() func(context.Context, publish.Join, publish.Leg, v1.Image) error {
+	options := p.auditOptions()
+	return func(ctx context.Context, j publish.Join, leg publish.Leg, img v1.Image) error {
+		raw, err := img.RawConfigFile()
+		if err != nil || configLabels(raw)[legLabel] == legName(j.Image, leg.Platform) {
+			return err
+		}
+		found, err := audit.Image(ctx, audit.Subject{Image: img, Platform: leg.Platform}, options)
+		what := "join " + j.Repo.Name() + ":" + leg.Tag
+		if err != nil {
+			return fmt.Errorf("%s: audit: %w", what, err)
+		}
+		return p.refuse(what, found)
+	}
+}

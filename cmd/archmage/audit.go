@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/archmage-go/archmage/build"
+	"github.com/archmage-go/archmage/build/config"
+)
+
+func auditVerb() verb {
+	var o build.AuditOptions
+	v := verb{
+		Command: cobra.Command{
+			Use:   "audit [REF…]",
+			Short: "find published images that hold something else than they say",
+			Long: `Reads images back and compares what index, config, base, programs, interpreters
+and libraries say: of a tag or digest in any registry, of a layout (dist/app,
+dist/app:v1-arm64), or without REF of everything in dist/. Exit code 4 with
+findings, 3 where a REF is absent or denied, or nothing is there.
+
+What cannot be decided is printed as not checked, and is no finding. With --json:
+version (1), refs (each with ref, digest, platforms, programs), findings and
+notChecked (each with ref, platform, message, and fix where there is one).`,
+		},
+		groups: []config.Group{config.GroupWhat, config.GroupImage, config.GroupRegistry, config.GroupRun},
+		args:   &o.Refs,
+		run:    func(ctx context.Context, p *build.Project) error { return p.Audit(ctx, o) },
+	}
+	v.Flags().BoolVar(&o.JSON, "json", false, "print what was found as JSON")
+	return v
+}
