@@ -201,6 +201,8 @@ func TestProgramsThatTheImageAdds(t *testing.T) {
 		{"planted", starts("/bin/app"), []file{amd, {name: "opt/planted", data: arm}}, "/opt/planted: " + wrong, ""},
 		{"many", v1.Config{}, []file{{name: "a", data: arm}, {name: "b", data: arm}, {name: "c", data: arm}, {name: "d", data: arm}, {name: "e", data: arm}}, "/a, /b, /c and 2 more: " + wrong, ""},
 		{"a library", v1.Config{}, []file{{name: "usr/lib/x.so.1", data: arm, mode: 0o644}}, "/usr/lib/x.so.1: " + wrong, ""},
+		{"a library of a bundle", v1.Config{}, []file{{name: "app/prebuilds/linux-arm64/x.node", data: dynamic(platformELF(t, "linux/arm64"), 0, "", "")}}, "", "/app/prebuilds/linux-arm64/x.node: a library for"},
+		{"a library for the whole system", v1.Config{}, []file{{name: "usr/lib/aarch64-linux-gnu/x.so", data: dynamic(platformELF(t, "linux/arm64"), 0, "", "")}}, "/usr/lib/aarch64-linux-gnu/x.so: " + wrong, ""},
 		{"what a test reads", v1.Config{}, []file{{name: "testdata/x", data: arm, mode: 0o644}}, "", ""},
 		{"an object file", v1.Config{}, []file{{name: "x.o", data: string(object)}}, "", ""},
 		{"the kernel's own", v1.Config{}, []file{{name: "x.bpf", data: string(bpf)}}, "", ""},

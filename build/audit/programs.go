@@ -50,12 +50,6 @@ func (l *look) program(p string, c *content, own bool) {
 		return
 	case is.Machine == elf.EM_BPF || is != l.want.ELF() && !known(is):
 		return // firmware, or what the kernel loads
-	case is != l.want.ELF() && own:
-		l.wrong(fixBinary, p, "ELF is %s, want %s", machine(is), machine(l.want.ELF()))
-		return
-	case is != l.want.ELF():
-		l.unsure(p, "ELF is %s, not %s; it may be the base's, and meant", machine(is), machine(l.want.ELF()))
-		return
 	}
 	r, err := c.section()
 	if err != nil {
@@ -63,7 +57,17 @@ func (l *look) program(p string, c *content, own bool) {
 		return
 	}
 	program := Inspect(r)
-	if !program.Program {
+	switch {
+	case is != l.want.ELF() && !program.Program && !inLibraries(p) && own:
+		l.unsure(p, "a library for %s, in an image for %s: whether anything loads it is not known", machine(is), machine(l.want.ELF()))
+		return
+	case is != l.want.ELF() && own:
+		l.wrong(fixBinary, p, "ELF is %s, want %s", machine(is), machine(l.want.ELF()))
+		return
+	case is != l.want.ELF():
+		l.unsure(p, "ELF is %s, not %s; it may be the base's, and meant", machine(is), machine(l.want.ELF()))
+		return
+	case !program.Program:
 		return // a library: its header is all that can be compared
 	}
 	for _, f := range program.Judge(l.want, BinaryOptions{CGO: true}) {
@@ -74,6 +78,16 @@ func (l *look) program(p string, c *content, own bool) {
 	if own {
 		l.link(p, program, false)
 	}
+}
+
+// inLibraries reports whether a file is where libraries of the whole system are.
+// Elsewhere they come in bundles for several platforms, of which one is loaded.
+func inLibraries(p string) bool {
+	dir := path.Dir(p)
+	if strings.Contains(path.Base(dir), "-linux-") {
+		dir = path.Dir(dir)
+	}
+	return slices.Contains([]string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"}, dir)
 }
 
 func fixOf(f Finding) string {
