@@ -171,7 +171,6 @@ type host struct {
 	*httptest.Server
 	gone   map[string]bool // digests
 	status int             // what is answered for them instead of 404
-	asked  []string        // GET requests of blobs
 }
 
 func newHost(t *testing.T) *host {
@@ -182,9 +181,6 @@ func newHost(t *testing.T) *host {
 		if h.gone["sha256:"+digest] {
 			w.WriteHeader(h.status)
 			return
-		}
-		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/") {
-			h.asked = append(h.asked, r.URL.Path)
 		}
 		inner.ServeHTTP(w, r)
 	}))
