@@ -24,14 +24,14 @@ import (
 var errPruned = errors.New("a blob went away while the image was written")
 
 // PutImage implements [Repository]. The entry of the same tag is replaced, and
-// what only that entry needed is removed.
-func (l *layout) PutImage(ctx context.Context, tag string, img v1.Image) (v1.Descriptor, error) {
-	d, err := l.putImage(ctx, tag, img)
-	return d, l.fail("write", tag, err)
+// what only that entry needed is removed. A digest makes no entry.
+func (l *layout) PutImage(ctx context.Context, ref string, img v1.Image) (v1.Descriptor, error) {
+	d, err := l.putImage(ctx, ref, img)
+	return d, l.fail("write", ref, err)
 }
 
-func (l *layout) putImage(ctx context.Context, tag string, img v1.Image) (v1.Descriptor, error) {
-	if err := CheckTag(tag); err != nil {
+func (l *layout) putImage(ctx context.Context, ref string, img v1.Image) (v1.Descriptor, error) {
+	if err := checkRef(ref); err != nil {
 		return v1.Descriptor{}, err
 	}
 	m, err := manifestOf(img)
@@ -42,7 +42,13 @@ func (l *layout) putImage(ctx context.Context, tag string, img v1.Image) (v1.Des
 		if err = l.putBlobs(ctx, img); err != nil {
 			break
 		}
-		if err = l.name(ctx, tag, m); !errors.Is(err, errPruned) {
+		if isDigest(ref) {
+			if err = checkPut(ref, m); err == nil {
+				err = l.putRaw(ctx, m)
+			}
+			break
+		}
+		if err = l.name(ctx, ref, m); !errors.Is(err, errPruned) {
 			break
 		}
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 // PutImage implements [Repository].
-func (r *remote) PutImage(ctx context.Context, tag string, img v1.Image) (v1.Descriptor, error) {
-	d, err := r.putImage(ctx, tag, img)
-	return d, r.fail("push", tag, err)
+func (r *remote) PutImage(ctx context.Context, ref string, img v1.Image) (v1.Descriptor, error) {
+	d, err := r.putImage(ctx, ref, img)
+	return d, r.fail("push", ref, err)
 }
 
-func (r *remote) putImage(ctx context.Context, tag string, img v1.Image) (v1.Descriptor, error) {
-	if err := CheckTag(tag); err != nil {
+func (r *remote) putImage(ctx context.Context, ref string, img v1.Image) (v1.Descriptor, error) {
+	if err := checkRef(ref); err != nil {
 		return v1.Descriptor{}, err
 	}
 	blobs, err := blobsOf(img)
@@ -36,10 +36,10 @@ func (r *remote) putImage(ctx context.Context, tag string, img v1.Image) (v1.Des
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	if err := r.putManifest(ctx, tag, m); err != nil {
+	if err := r.putManifest(ctx, ref, m); err != nil {
 		return v1.Descriptor{}, err
 	}
-	got, err := r.Head(ctx, tag)
+	got, err := r.Head(ctx, ref)
 	if err == nil && got.Digest != m.Digest {
 		err = fmt.Errorf("written as %s, but names %s when read back", m.Digest, got.Digest)
 	}
@@ -111,6 +111,15 @@ func (r *remote) putManifest(ctx context.Context, ref string, m Manifest) error 
 	r.wrote.Store(ref, m.Digest)
 	r.wrote.Store(m.Digest.String(), m.Digest)
 	return nil
+}
+
+// checkRef refuses what is neither a tag nor a digest, before anything is sent.
+func checkRef(ref string) error {
+	if isDigest(ref) {
+		_, err := v1.NewHash(ref)
+		return err
+	}
+	return CheckTag(ref)
 }
 
 // checkPut is what both kinds of repository ask of a manifest and its ref.

@@ -43,13 +43,21 @@ type Repository interface {
 	// HasBlob returns nil when the config or layer is there.
 	HasBlob(ctx context.Context, digest string) error
 
-	// PutImage writes what img holds and is not there yet, then tag, and reads
-	// tag back. Layers are streamed; those that another repository of the same
+	// PutImage writes what img holds and is not there yet, then ref, and reads
+	// ref back. Layers are streamed; those that another repository of the same
 	// registry has are mounted.
-	PutImage(ctx context.Context, tag string, img v1.Image) (v1.Descriptor, error)
+	PutImage(ctx context.Context, ref string, img v1.Image) (v1.Descriptor, error)
 
 	// PutManifest writes m under ref. What m refers to has to be there.
 	PutManifest(ctx context.Context, ref string, m Manifest) error
+
+	// Referrers lists the manifests whose subject is that digest: signatures,
+	// attestations, SBOMs. A repository that has none lists none.
+	Referrers(ctx context.Context, digest string) ([]v1.Descriptor, error)
+
+	// AddReferrers makes Referrers list what is in list as well. The manifests
+	// have to be there.
+	AddReferrers(ctx context.Context, digest string, list []v1.Descriptor) error
 
 	// Tags lists the tags, sorted. A repository that is not there may be
 	// ErrAbsent or have none.
