@@ -3,7 +3,7 @@
 ARCHMAGE ?= go tool archmage
 
 .DEFAULT_GOAL := help
-.PHONY: help plan verify compile image manifest audit binaries clean version test check test-engines nightly fuzz-engines lint docs
+.PHONY: help plan verify compile image manifest promote inspect audit binaries clean version test check test-engines nightly fuzz-engines lint docs
 
 help: ## Show this help
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,12 @@ image: ## Build every image for every platform, to dist/ or (PUSH=true) to REGIS
 
 manifest: ## Join the images of all platforms under VERSION and IMAGE_TAGS
 	@$(ARCHMAGE) manifest
+
+promote: ## Move IMAGE_TAGS and VERSION to what SOURCE_VERSION names
+	@$(ARCHMAGE) promote
+
+inspect: ## Print platforms, digests and revision of what is published under VERSION
+	@$(ARCHMAGE) inspect
 
 audit: ## Find images in dist/ that hold something else than they say
 	@$(ARCHMAGE) audit

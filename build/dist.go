@@ -33,7 +33,7 @@ func (p *Project) ownOut(name string) error {
 	if err != nil || slices.Contains(ours, name) {
 		return err
 	}
-	if filled {
+	if filled && !(name == receiptsDir && onlyReceipts(filepath.Join(out, name))) {
 		return Usage("remove it, or set IMAGE_OUT to another directory", "%s: not made by archmage", path.Join(p.Out, name))
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {

@@ -57,7 +57,7 @@ func exitCode(err error) int {
 	case is[*registry.Error](err): // before a Dockerfile's: it may only name what cannot be read
 		return ExitFailed
 	case is[*UsageError](err), is[*config.Error](err), is[*plan.UsageError](err), is[*dockerfile.Error](err),
-		is[*compile.UsageError](err):
+		is[*compile.UsageError](err), is[*registry.NameError](err):
 		return ExitUsage
 	case is[*FindingsError](err), is[audit.Finding](err):
 		return ExitFindings

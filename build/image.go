@@ -61,7 +61,7 @@ func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, blobs.Close()) }()
-	l := legs{Project: p, work: w, bases: bases, blobs: blobs, repos: repositories{p, p.Push}}
+	l := legs{Project: p, work: w, bases: bases, blobs: blobs, repos: repositories{Project: p, remote: p.Push}}
 	if err := l.claim(); err != nil {
 		return err
 	}

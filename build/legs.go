@@ -23,13 +23,16 @@ type legs struct {
 	repos repositories
 }
 
-// claim marks the directories that legs will be written to.
+// claim marks the directories that legs and their receipts will be written to.
 func (l legs) claim() error {
-	if l.repos.remote {
-		return nil
-	}
 	for _, leg := range l.work.plan.Legs {
 		if leg.Engine == "" {
+			continue
+		}
+		if err := l.ownOut(receiptsDir); err != nil {
+			return err
+		}
+		if l.repos.remote {
 			continue
 		}
 		if err := l.ownOut(leg.Image); err != nil {
@@ -64,6 +67,9 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 		if result, err = l.make(ctx, leg, img, recipe); err == nil {
 			r, err = publish.PushLeg(ctx, push, result)
 		}
+	}
+	if err == nil {
+		err = r.Save(l.receiptsPath())
 	}
 	if late, ok := context.Cause(ctx).(lateError); ok && err != nil {
 		err = fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, late)
@@ -167,7 +173,7 @@ func (l legs) pinned(r *dockerfile.Recipe) []image.Pinned {
 func (l legs) push(leg plan.Leg) (publish.Push, error) {
 	repo, err := l.repos.open(leg.Image)
 	return publish.Push{
-		Image: leg.Image, Repo: repo, Leg: publish.Leg{Platform: leg.Platform, Tag: leg.Tag},
+		Image: leg.Image, Repo: repo, Leg: publish.Leg{Platform: leg.Platform, Tag: leg.Tag}, Engine: leg.Engine,
 		Fixed: l.repos.remote && publish.Fixed(plan.BaseVersion(l.Leg, l.Version)), Force: l.Force,
 	}, err
 }

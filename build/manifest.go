@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"path"
 
 	"github.com/archmage-go/archmage/build/plan"
@@ -12,27 +13,35 @@ import (
 // Manifest joins the legs of every selected image into one index each, and
 // moves VERSION and IMAGE_TAGS there: in REGISTRY, or in IMAGE_OUT where none
 // is set. It needs no Go, no engine and no bases: the list of images is enough.
-// One reference by digest per written tag is printed.
-func (p *Project) Manifest(ctx context.Context) error {
+// With From, legs are read and copied from there. One reference by digest per
+// written tag is printed.
+func (p *Project) Manifest(ctx context.Context, o PublishOptions) error {
+	if p.SourceVersion == "latest" {
+		return Usage("name the version whose legs it is: SOURCE_VERSION=v1.2.3",
+			"manifest: latest has no legs of its own that could be joined")
+	}
+	repos, err := p.copying("manifest", o)
+	if err != nil {
+		return err
+	}
 	images, err := p.selectedImages(ctx)
 	if err != nil {
 		return err
 	}
-	repos := p.repositories()
+	receipts, err := p.received()
+	if err != nil {
+		return err
+	}
 	joins := make([]publish.Join, len(images))
 	for i, img := range images {
-		if joins[i], err = p.join(repos, img); err != nil {
+		if joins[i], err = p.join(repos, img, receipts); err != nil {
 			return err
 		}
 	}
-	written, err := publish.Manifest(ctx, joins, publish.Options{Jobs: p.Jobs, Force: p.Force, Revision: p.Revision, Check: p.checkLeg()})
-	for _, w := range written {
-		p.console.Event("manifest", w.Image+":"+w.Tag, moved(w)+" "+plan.Words(w.Platforms))
-	}
-	for _, w := range written {
-		p.console.Result(repos.reference(w.Image, w.Tag, w.Digest))
-	}
-	return err
+	o := p.publishOptions()
+	o.Check = p.checkLeg()
+	written, err := publish.Manifest(ctx, joins, o)
+	return p.report("manifest", repos, written, err)
 }
 
 func moved(w publish.Written) string {
@@ -65,26 +74,34 @@ func (p *Project) noImages() error {
 	return Usage("add dockerfiles/<name>.Dockerfile or cmd/<name>/Dockerfile, or name images in archmage.yaml", "no images in %s", p.Root)
 }
 
-// join says which legs of an image become which tags.
-func (p *Project) join(repos repositories, img plan.Image) (publish.Join, error) {
+// join says which legs of an image become which tags. A leg that has a receipt
+// has to be the one that was pushed.
+func (p *Project) join(repos repositories, img plan.Image, receipts map[string]string) (publish.Join, error) {
 	if err := plan.CheckVersion(p.Leg, p.SourceVersion, img.Platforms); err != nil {
 		return publish.Join{}, err
 	}
-	repo, err := repos.open(img.Name)
-	if err != nil {
-		return publish.Join{}, err
+	j := publish.Join{Image: img.Name, Version: p.SourceVersion, Tags: unique(append(append([]string{p.Version}, p.Tags...), img.Tags...))}
+	var err error
+	if j.Repo, j.From, err = repos.pair(img.Name); err != nil {
+		return j, err
 	}
-	j := publish.Join{Image: img.Name, Repo: repo, Tags: unique(append(append([]string{p.Version}, p.Tags...), img.Tags...))}
+	holder := j.Repo
+	if j.From != nil {
+		holder = j.From
+	}
 	for _, pl := range img.Platforms {
-		j.Legs = append(j.Legs, publish.Leg{Platform: pl, Tag: plan.LegTag(p.Leg, p.SourceVersion, pl)})
+		tag := plan.LegTag(p.Leg, p.SourceVersion, pl)
+		j.Legs = append(j.Legs, publish.Leg{Platform: pl, Tag: tag, Digest: receipts[holder.Name()+":"+tag]})
+		err = errors.Join(err, registry.CheckTag(tag))
 	}
-	return j, nil
+	return j, errors.Join(err, p.checkShared(img, j.Tags))
 }
 
 // repositories is where images are: REGISTRY, or IMAGE_OUT.
 type repositories struct {
 	*Project
 	remote bool
+	from   string // prefix of where images are copied from; "" where they are not
 }
 
 // repositories is REGISTRY where one is set, for verbs that work on what is
@@ -95,8 +112,22 @@ func (p *Project) repositories() repositories {
 
 // open returns the repository of an image, for reading and writing.
 func (r repositories) open(image string) (registry.Repository, error) {
+	return r.openFor(image, registry.Write)
+}
+
+// pair returns the repository of an image, and the one that it is copied from;
+// nil where it is not.
+func (r repositories) pair(image string) (to, from registry.Repository, err error) {
+	if to, err = r.open(image); err != nil || r.from == "" {
+		return to, nil, err
+	}
+	from, err = r.client.Open(r.from+"/"+image, registry.Read)
+	return to, from, err
+}
+
+func (r repositories) openFor(image string, mode registry.Mode) (registry.Repository, error) {
 	if r.remote {
-		return r.client.Open(r.name(image), registry.Write)
+		return r.client.Open(r.name(image), mode)
 	}
 	return registry.OpenLayout(r.path(r.name(image)), r.name(image)), nil
 }

@@ -3,6 +3,7 @@ package build
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // plural is "1 image" or "3 images".
@@ -22,3 +23,9 @@ func unique(list []string) []string {
 	}
 	return kept
 }
+
+func without(list []string, drop string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == drop })
+}
+
+func words(list []string) string { return strings.Join(list, " ") }

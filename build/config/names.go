@@ -50,10 +50,17 @@ func tag(field func(*Settings) *string) parser {
 
 func parseTags(s *Settings, v string) error {
 	tags := unique(platform.Fields(v))
-	for _, t := range tags {
-		if err := checkTag(t); err != nil {
-			return err
+	for i, t := range tags {
+		err := checkTag(t)
+		if err == nil {
+			continue
 		}
+		for k, other := range tags {
+			if k != i && sanitise(other) == sanitise(t) {
+				return bad("choose another: near to both is "+sanitise(t), "%q is no legal tag", t)
+			}
+		}
+		return err
 	}
 	s.Tags = tags
 	return nil
@@ -92,6 +99,16 @@ func parseRegistry(s *Settings, v string) error {
 	}
 	s.Registry = v
 	return nil
+}
+
+// CheckRegistry checks text as REGISTRY is checked, and returns it without a
+// slash at its end. where names the option that it comes from.
+func CheckRegistry(where, text string) (string, error) {
+	var s Settings
+	if err := parseRegistry(&s, text); err != nil {
+		return "", located(where, err)
+	}
+	return s.Registry, nil
 }
 
 // CheckImageName says whether name can be the last part of a repository.

@@ -29,16 +29,21 @@ type server struct {
 	mu    sync.Mutex
 	wrote []string
 	fail  func(r *http.Request) int // a status, or 0
+	old   bool                      // no referrers API
 }
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	inner := ggcrregistry.New(ggcrregistry.Logger(log.New(io.Discard, "", 0)))
+	inner := ggcrregistry.New(ggcrregistry.Logger(log.New(io.Discard, "", 0)), ggcrregistry.WithReferrersSupport(true))
 	s := &server{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		fail := s.fail
+		fail, old := s.fail, s.old
 		s.mu.Unlock()
+		if old && strings.Contains(r.URL.Path, "/referrers/") {
+			http.NotFound(w, r)
+			return
+		}
 		if fail != nil {
 			if code := fail(r); code != 0 {
 				w.WriteHeader(code)
@@ -61,6 +66,18 @@ func (s *server) failing(f func(r *http.Request) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fail = f
+}
+
+func (s *server) withoutReferrers() { s.old = true }
+
+// answering answers requests for a path that ends in part with a status.
+func (s *server) answering(part string, code int) {
+	s.failing(func(r *http.Request) int {
+		if strings.HasSuffix(r.URL.Path, part) {
+			return code
+		}
+		return 0
+	})
 }
 
 // writes are the references put since the last call.
@@ -101,6 +118,8 @@ type spec struct {
 	platform    string
 	content     string // of its layer; "" is the platform
 	revision    string // "-" is none, "" is abc
+	version     string // of its label; "" is none
+	created     string // likewise
 	docker      bool
 	annotations map[string]string
 }
@@ -116,8 +135,11 @@ func (s spec) image(t *testing.T) v1.Image {
 	if s.revision == "" {
 		s.revision = "abc"
 	}
-	if s.revision != "-" {
-		config.Config.Labels = map[string]string{RevisionLabel: s.revision}
+	config.Config.Labels = map[string]string{}
+	for label, value := range map[string]string{RevisionLabel: strings.Trim(s.revision, "-"), VersionLabel: s.version, CreatedLabel: s.created} {
+		if value != "" {
+			config.Config.Labels[label] = value
+		}
 	}
 	img, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, manifest), configType), config)
 	if err != nil {
@@ -196,13 +218,13 @@ func putIndex(t *testing.T, r registry.Repository, tag string, index v1.IndexMan
 // join is an image with a leg per platform.
 func join(t *testing.T, r registry.Repository, platforms string, tags ...string) Join {
 	t.Helper()
-	j := Join{Image: "app", Repo: r, Tags: tags}
+	j := Join{Image: "app", Repo: r, Tags: tags, Version: "v1.0.0"}
 	list, _, err := platform.ParseList(platforms)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range list {
-		j.Legs = append(j.Legs, Leg{p, "dev-" + p.Suffix()})
+		j.Legs = append(j.Legs, Leg{Platform: p, Tag: "dev-" + p.Suffix()})
 	}
 	return j
 }

@@ -14,11 +14,11 @@ import (
 func agree(j Join, members []*member, o Options) (refusals []error) {
 	first := members[0]
 	for _, m := range members {
-		what := "join " + j.Repo.Name() + ":" + m.leg.Tag
-		if o.Revision != "" && m.revision != o.Revision {
-			refusals = append(refusals, refuse(what, "its revision is %s, not %s", orNone([]string{m.revision}), o.Revision))
-		} else if m.revision != first.revision {
-			no := refuse(what, "its revision is %s, that of %s is %s", orNone([]string{m.revision}), first.leg.Tag, orNone([]string{first.revision}))
+		what := "join " + j.source().Name() + ":" + m.leg.Tag
+		if o.Revision != "" && m.revision() != o.Revision {
+			refusals = append(refusals, refuse(what, "its revision is %s, not %s", orNone([]string{m.revision()}), o.Revision))
+		} else if m.revision() != first.revision() {
+			no := refuse(what, "its revision is %s, that of %s is %s", orNone([]string{m.revision()}), first.leg.Tag, orNone([]string{first.revision()}))
 			no.hint = "legs of one version come from one commit: build them again"
 			refusals = append(refusals, no)
 		}

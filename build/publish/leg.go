@@ -7,7 +7,6 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/archmage-go/archmage/build/platform"
 	"github.com/archmage-go/archmage/build/registry"
 )
 
@@ -21,27 +20,14 @@ const (
 	Replaced  State = "replaced"
 )
 
-// Receipt is a leg that is published.
-type Receipt struct {
-	Image    string            `json:"image"`
-	Name     string            `json:"name"` // of the repository
-	Platform platform.Platform `json:"platform"`
-	Tag      string            `json:"tag"`
-	Digest   string            `json:"digest"`
-	Size     int64             `json:"size"` // bytes of config and layers, compressed
-	State    State             `json:"state"`
-}
-
-// String is the reference as name:tag@digest.
-func (r Receipt) String() string { return r.Name + ":" + r.Tag + "@" + r.Digest }
-
 // Push is where a leg goes, and what may be replaced there.
 type Push struct {
-	Image string
-	Repo  registry.Repository // opened to write
-	Leg   Leg
-	Fixed bool // the version is one that is written once, see [Fixed]
-	Force bool // replace it all the same
+	Image  string
+	Repo   registry.Repository // opened to write
+	Leg    Leg
+	Engine string // that builds it, for the receipt
+	Fixed  bool   // the version is one that is written once, see [Fixed]
+	Force  bool   // replace it all the same
 }
 
 func (p Push) ref() string { return p.Repo.Name() + ":" + p.Leg.Tag }
@@ -84,11 +70,18 @@ func (p Push) receipt(img v1.Image) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	r := Receipt{Image: p.Image, Name: p.Repo.Name(), Platform: p.Leg.Platform, Tag: p.Leg.Tag, Digest: h.String(), Size: m.Config.Size}
-	for _, l := range m.Layers {
-		r.Size += l.Size
+	r := Receipt{
+		Version: ReceiptVersion, Image: p.Image, Name: p.Repo.Name(), Platform: p.Leg.Platform, Tag: p.Leg.Tag,
+		Digest: h.String(), Size: contentSize(m), Engine: p.Engine,
 	}
-	return r, nil
+	mediaType, err := img.MediaType()
+	if err != nil {
+		return Receipt{}, err
+	}
+	r.MediaType = string(mediaType)
+	c, err := readConfig(img)
+	r.Revision = c.Config.Labels[RevisionLabel]
+	return r, err
 }
 
 // Kept asks, before an engine builds a leg whose result would differ from
@@ -104,13 +97,13 @@ func Kept(ctx context.Context, p Push, revision string) (r Receipt, kept bool, e
 	if errors.Is(err, registry.ErrAbsent) || errors.As(err, &no) {
 		return Receipt{}, false, nil // pushing will tell what is wrong
 	}
-	if err != nil || m.revision != revision {
+	if err != nil || m.revision() != revision {
 		return Receipt{}, false, err
 	}
 	if r, err = p.receipt(m.img); err != nil {
 		return Receipt{}, false, err
 	}
 	// The tag may name an index with attestations; it is what stays.
-	r.Digest, r.State = m.named.String(), Published
+	r.Digest, r.MediaType, r.State = m.named.Digest.String(), string(m.named.MediaType), Published
 	return r, true, nil
 }

@@ -35,7 +35,7 @@ func TestPushLeg(t *testing.T) {
 				}
 				img := mine.image(t)
 				h, _ := img.Digest()
-				p := Push{Image: "app", Repo: r, Leg: Leg{parse(t, "linux/arm64"), "v1.0.0-arm64"}, Fixed: tt.fixed, Force: tt.force}
+				p := Push{Image: "app", Repo: r, Leg: Leg{Platform: parse(t, "linux/arm64"), Tag: "v1.0.0-arm64"}, Fixed: tt.fixed, Force: tt.force}
 				got, err := PushLeg(t.Context(), p, img)
 				if tt.state == "" {
 					if err == nil || !strings.Contains(err.Error(), there) || !strings.Contains(err.Error(), h.String()) || errors.Is(err, registry.ErrAbsent) {
@@ -72,7 +72,7 @@ func TestNothingIsPushedWhenTheRegistryDoesNotSay(t *testing.T) {
 			}
 			return 0
 		})
-		_, err := PushLeg(t.Context(), Push{Repo: s.repo(t, "app"), Leg: Leg{parse(t, "linux/arm64"), "dev-arm64"}, Force: true}, spec{platform: "linux/arm64"}.image(t))
+		_, err := PushLeg(t.Context(), Push{Repo: s.repo(t, "app"), Leg: Leg{Platform: parse(t, "linux/arm64"), Tag: "dev-arm64"}, Force: true}, spec{platform: "linux/arm64"}.image(t))
 		if err == nil || len(s.writes()) != 0 {
 			t.Errorf("%d: %v", code, err)
 		}
@@ -108,7 +108,7 @@ func TestKept(t *testing.T) {
 			if tt.index {
 				attested(t, r, "v1.0.0-arm64", *tt.there)
 			}
-			p := Push{Image: "app", Repo: r, Leg: Leg{parse(t, "linux/arm64"), "v1.0.0-arm64"}, Fixed: !tt.moving, Force: tt.force}
+			p := Push{Image: "app", Repo: r, Leg: Leg{Platform: parse(t, "linux/arm64"), Tag: "v1.0.0-arm64"}, Fixed: !tt.moving, Force: tt.force}
 			got, kept, err := Kept(t.Context(), p, tt.revision)
 			if err != nil || kept != tt.kept {
 				t.Fatalf("kept %t, %v", kept, err)
@@ -120,7 +120,7 @@ func TestKept(t *testing.T) {
 	}
 	s := serve(t)
 	s.failing(func(r *http.Request) int { return 500 })
-	if _, _, err := Kept(t.Context(), Push{Repo: s.repo(t, "app"), Leg: Leg{parse(t, "linux/arm64"), "v1.0.0-arm64"}, Fixed: true}, "r1"); err == nil {
+	if _, _, err := Kept(t.Context(), Push{Repo: s.repo(t, "app"), Leg: Leg{Platform: parse(t, "linux/arm64"), Tag: "v1.0.0-arm64"}, Fixed: true}, "r1"); err == nil {
 		t.Error("an unknown answer is no answer")
 	}
 }

@@ -23,9 +23,7 @@ import (
 // of every image before the second of any, and reads them back. A failure
 // between two tags is a *[PartialError].
 //
-// An index with fewer images never replaces one with more, and under a fixed
-// version nothing that is published changes, though platforms may be added,
-// unless forced.
+// What a tag may be moved to is in rules.go.
 func Manifest(ctx context.Context, joins []Join, o Options) ([]Written, error) {
 	for _, j := range joins {
 		if err := j.check(); err != nil {
@@ -43,18 +41,14 @@ func Manifest(ctx context.Context, joins []Join, o Options) ([]Written, error) {
 	if err := write(ctx, moves, o); err != nil {
 		return nil, err
 	}
-	var list []Written
-	for _, m := range moves {
-		list = append(list, m.written()...)
-	}
-	return list, nil
+	return written(moves), nil
 }
 
 // check refuses joins that no registry is needed to refuse.
 func (j Join) check() error {
 	what := "join " + j.Image
-	if len(j.Legs) == 0 || len(j.Tags) == 0 {
-		return refuse(what, "no legs or no tags")
+	if len(j.Legs) == 0 {
+		return refuse(what, "no legs")
 	}
 	seen := map[platform.Platform]bool{}
 	for _, leg := range j.Legs {
@@ -63,11 +57,19 @@ func (j Join) check() error {
 		}
 		seen[leg.Platform] = true
 	}
-	for i, tag := range j.Tags {
+	return checkTags(what, j.Tags)
+}
+
+// checkTags refuses what is no list of tags.
+func checkTags(what string, tags []string) error {
+	if len(tags) == 0 {
+		return refuse(what, "no tags")
+	}
+	for i, tag := range tags {
 		if err := registry.CheckTag(tag); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if slices.Contains(j.Tags[:i], tag) {
+		if slices.Contains(tags[:i], tag) {
 			return refuse(what, "tag %s is there twice", tag)
 		}
 	}
@@ -92,15 +94,24 @@ func readAll(ctx context.Context, joins []Join, o Options) ([][]*member, error) 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return members, sortOut(joins, errs)
+	var refs []string
+	for _, j := range joins {
+		for _, leg := range j.Legs {
+			refs = append(refs, j.source().Name()+":"+leg.Tag)
+		}
+	}
+	return members, sortOut(&MissingError{}, refs, slices.Concat(errs...))
 }
 
 func examine(ctx context.Context, j Join, leg Leg, o Options) (*member, error) {
-	m, err := readLeg(ctx, j.Repo, leg)
+	m, err := readLeg(ctx, j.source(), leg)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.hasLayers(ctx, j.Repo); err != nil {
+	if err := m.received(j.source().Name(), o); err != nil {
+		return nil, err
+	}
+	if err := hasLayers(ctx, j.source(), m.img, "join "+j.source().Name()+":"+leg.Tag); err != nil {
 		return nil, err
 	}
 	if o.Check != nil {
@@ -109,22 +120,19 @@ func examine(ctx context.Context, j Join, leg Leg, o Options) (*member, error) {
 	return m, err
 }
 
-// sortOut joins what went wrong. Missing legs are a *MissingError only where
-// they are certain to be all that keeps the rest from being known.
-func sortOut(joins []Join, errs [][]error) error {
-	missing := &MissingError{}
+// sortOut joins what went wrong with what refs names. Missing is only what is
+// certain to be all that keeps the rest from being known.
+func sortOut(missing *MissingError, refs []string, errs []error) error {
 	var others []error
-	for i, j := range joins {
-		for k, err := range errs[i] {
-			if errors.Is(err, registry.ErrAbsent) {
-				missing.Legs = append(missing.Legs, j.Repo.Name()+":"+j.Legs[k].Tag)
-			} else if err != nil {
-				others = append(others, err)
-			}
+	for i, err := range errs {
+		if errors.Is(err, registry.ErrAbsent) {
+			missing.Refs = append(missing.Refs, refs[i])
+		} else if err != nil {
+			others = append(others, err)
 		}
 	}
 	switch {
-	case len(missing.Legs) == 0:
+	case len(missing.Refs) == 0:
 		return errors.Join(others...)
 	case len(others) == 0:
 		return missing
@@ -132,91 +140,47 @@ func sortOut(joins []Join, errs [][]error) error {
 	return errors.Join(append(others, errors.New(missing.Error()))...)
 }
 
-// move is what one join will write.
-type move struct {
-	join  Join
-	index registry.Manifest
-	same  []bool // per tag: it names the index already
-}
-
-func (m move) ref(tag int) string { return m.join.Repo.Name() + ":" + m.join.Tags[tag] }
-
-func (m move) written() []Written {
-	platforms := make([]platform.Platform, len(m.join.Legs))
-	for i, leg := range m.join.Legs {
-		platforms[i] = leg.Platform
-	}
-	var list []Written
-	for i, tag := range m.join.Tags {
-		list = append(list, Written{
-			Image: m.join.Image, Name: m.join.Repo.Name(), Tag: tag,
-			Digest: m.index.Digest.String(), Platforms: platforms, Moved: !m.same[i],
-		})
-	}
-	return list
-}
-
 // prepare makes the indexes, and asks of every tag whether it may be moved.
-func prepare(ctx context.Context, joins []Join, members [][]*member, o Options) ([]move, error) {
-	moves, errs := make([]move, len(joins)), make([][]error, len(joins))
-	var group errgroup.Group
-	group.SetLimit(o.jobs())
+func prepare(ctx context.Context, joins []Join, members [][]*member, o Options) ([]*move, error) {
+	var moves []*move
+	var refusals []error
 	for i, j := range joins {
-		errs[i] = agree(j, members[i], o)
-		if len(errs[i]) > 0 {
+		if no := agree(j, members[i], o); len(no) > 0 {
+			refusals = append(refusals, no...)
 			continue
 		}
 		index, err := newIndex(members[i])
 		if err != nil {
 			return nil, err
 		}
-		moves[i] = move{join: j, index: index, same: make([]bool, len(j.Tags))}
-		errs[i] = make([]error, len(j.Tags))
-		for k := range j.Tags {
-			group.Go(func() error {
-				moves[i].same[k], errs[i][k] = moves[i].allowed(ctx, k, o)
-				return nil
-			})
+		m := newMove(j.Image, j.Repo, j.Version, j.Tags, index)
+		for _, leg := range members[i] {
+			m.images = append(m.images, leg.image())
 		}
+		m.content = func(ctx context.Context) error {
+			if m.idle() {
+				return nil
+			}
+			return j.content(ctx, members[i], index)
+		}
+		moves = append(moves, m)
 	}
-	_ = group.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return moves, errors.Join(slices.Concat(errs...)...)
+	return moves, errors.Join(append(refusals, judge(ctx, moves, o))...)
 }
 
-// allowed reads what a tag names now.
-func (m move) allowed(ctx context.Context, tag int, o Options) (same bool, err error) {
-	present, err := m.join.Repo.Manifest(ctx, m.join.Tags[tag])
-	switch {
-	case errors.Is(err, registry.ErrAbsent):
-		return false, nil
-	case err != nil:
-		return false, err
-	case present.Digest == m.index.Digest:
-		return true, nil
-	case o.Force:
-		return false, nil
+// content puts what the index names where it is not, then the index by its
+// digest.
+func (j Join) content(ctx context.Context, members []*member, index registry.Manifest) error {
+	for _, m := range members {
+		if j.From == nil {
+			break // they are there
+		}
+		c := copier{from: j.From, to: j.Repo}
+		for _, d := range append([]v1.Descriptor{m.entry}, m.attests...) {
+			if err := c.copy(ctx, d.Digest.String()); err != nil {
+				return gone("join "+j.source().Name()+":"+m.leg.Tag, err)
+			}
+		}
 	}
-	old, err := entries(present)
-	if err != nil {
-		return false, refuse("move "+m.ref(tag), "it names something else: %v", err)
-	}
-	recent, err := entries(m.index)
-	if err != nil {
-		return false, err
-	}
-	if len(recent) < len(old) {
-		no := refuse("move "+m.ref(tag), "it names %s, the new index has %d", plural(len(old), "platform"), len(recent))
-		no.hint = "join all platforms; " + forceHint
-		return false, no
-	}
-	grown := len(recent) > len(old) && !slices.ContainsFunc(old, func(h v1.Hash) bool { return !slices.Contains(recent, h) })
-	if Fixed(m.join.Tags[tag]) && !grown {
-		no := refuse("move "+m.ref(tag), "it names %s, the new index is %s", present.Digest, m.index.Digest)
-		no.hint = "a fixed version is written once; choose a new VERSION, or " + forceHint
-		return false, no
-	}
-	return false, nil
+	return j.Repo.PutManifest(ctx, index.Digest.String(), index)
 }

@@ -278,7 +278,7 @@ func TestAllMissingLegsAreListedAndNoTagMoves(t *testing.T) {
 		_, err := Manifest(t.Context(), joins, Options{})
 		var missing *MissingError
 		want := []string{b.Name() + ":dev-amd64", b.Name() + ":dev-arm64", c.Name() + ":dev-arm64"}
-		if !errors.As(err, &missing) || !slices.Equal(missing.Legs, want) {
+		if !errors.As(err, &missing) || !slices.Equal(missing.Refs, want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if got := tags(t, a); len(got) != 0 {

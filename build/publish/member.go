@@ -26,13 +26,26 @@ const (
 // member is a leg as it was read: what it adds to an index.
 type member struct {
 	leg         Leg
-	named       v1.Hash         // what the tag names: the image, or an index around it
+	named       v1.Descriptor   // what the tag names: the image, or an index around it
 	entry       v1.Descriptor   // of the image
 	attests     []v1.Descriptor // of what attests to it, as found
 	config      types.MediaType
-	revision    string
+	labels      map[string]string // of the config
 	annotations map[string]string // of the image manifest
 	img         v1.Image          // usable under the context it was read with
+}
+
+func (mb *member) revision() string { return mb.labels[RevisionLabel] }
+
+// received refuses a leg that is not the one of its receipt: somebody has
+// pushed another one since.
+func (mb *member) received(name string, o Options) error {
+	if want := mb.leg.Digest; want != "" && want != mb.named.Digest.String() && !o.Force {
+		no := refuse("join "+name+":"+mb.leg.Tag, "it names %s, its receipt is for %s", mb.named.Digest, want)
+		no.hint = "somebody pushed another one since: build it again, or remove its receipt; IMAGE_FORCE=true takes what is there"
+		return no
+	}
+	return nil
 }
 
 // readLeg reads the leg under its tag and checks that it is one image of the
@@ -44,7 +57,7 @@ func readLeg(ctx context.Context, repo registry.Repository, leg Leg) (*member, e
 		return nil, err
 	}
 	what := "join " + repo.Name() + ":" + leg.Tag
-	mb := &member{leg: leg, named: m.Digest, entry: m.Descriptor()}
+	mb := &member{leg: leg, named: m.Descriptor(), entry: m.Descriptor()}
 	if m.MediaType.IsIndex() {
 		if err := mb.unwrap(ctx, repo, m); err != nil {
 			return nil, gone(what, err)
@@ -182,14 +195,14 @@ func (mb *member) inspect(what string) error {
 	mb.entry.Size = int64(len(raw))
 	mb.entry.Platform = &v1.Platform{OS: p.OS, Architecture: p.Arch, Variant: p.Variant}
 	mb.config, mb.annotations = manifest.Config.MediaType, manifest.Annotations
-	mb.revision = c.Config.Labels[RevisionLabel]
+	mb.labels = c.Config.Labels
 	return nil
 }
 
 // hasLayers asks for every layer: a registry may have lost one, or collected it
 // as garbage.
-func (mb *member) hasLayers(ctx context.Context, repo registry.Repository) error {
-	manifest, err := mb.img.Manifest()
+func hasLayers(ctx context.Context, repo registry.Repository, img v1.Image, what string) error {
+	manifest, err := img.Manifest()
 	if err != nil {
 		return err
 	}
@@ -198,7 +211,7 @@ func (mb *member) hasLayers(ctx context.Context, repo registry.Repository) error
 			continue
 		}
 		if err := repo.HasBlob(ctx, l.Digest.String()); err != nil {
-			return gone("join "+repo.Name()+":"+mb.leg.Tag, fmt.Errorf("layer %d: %w", i+1, err))
+			return gone(what, fmt.Errorf("layer %d: %w", i+1, err))
 		}
 	}
 	return nil

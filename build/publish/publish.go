@@ -2,9 +2,11 @@
 //
 // A leg, one image on one platform, is pushed by [PushLeg] under a tag of its
 // own. [Manifest] joins the legs of every image into an index each and moves
-// the shared tags to them: it reads and checks everything first, so that a
-// missing or wrong leg of one image leaves every tag of every image where it
-// was. Both work on registries and on image layouts on disk alike.
+// the shared tags to them; [Promote] moves shared tags to what another tag
+// names. Both read and check everything first, so that what is missing or wrong
+// with one image leaves every tag of every image where it was. What a shared
+// tag may be moved to is decided in rules.go, for both. All of it works on
+// registries and on image layouts on disk alike.
 package publish
 
 import (
@@ -26,14 +28,26 @@ const RevisionLabel = "org.opencontainers.image.revision"
 type Leg struct {
 	Platform platform.Platform
 	Tag      string
+	Digest   string // of its receipt; where set, what Tag has to name, unless forced
 }
 
 // Join is an image whose legs become one index.
 type Join struct {
 	Image string              // name, for messages
-	Repo  registry.Repository // opened to write; it holds the legs
+	Repo  registry.Repository // opened to write; it holds the legs, unless From does
+	From  registry.Repository // where set, it holds the legs, which are copied
 	Legs  []Leg               // exactly the platforms of the index, in its order
 	Tags  []string            // shared tags to move to it, the version first
+
+	Version string // of the legs: what the tag latest is judged by
+}
+
+// source is the repository that holds the legs.
+func (j Join) source() registry.Repository {
+	if j.From != nil {
+		return j.From
+	}
+	return j.Repo
 }
 
 // Options are common to all images of one [Manifest].
@@ -41,6 +55,10 @@ type Options struct {
 	Jobs     int    // requests at once; 0 is 4
 	Force    bool   // replace what would be refused
 	Revision string // where set, every leg has to carry it in its RevisionLabel
+
+	// Before reports whether commit a is known to precede commit b. nil knows
+	// nothing.
+	Before func(ctx context.Context, a, b string) bool
 
 	// Check, where set, judges each leg before anything is written. It is
 	// called from several goroutines; what it returns is reported as it is.
@@ -60,24 +78,32 @@ type Written struct {
 	Name      string // of the repository
 	Tag       string
 	Digest    string
-	Platforms []platform.Platform
-	Moved     bool // false: it named this index before
+	Platforms []string // in the order of the index
+	Moved     bool     // false: it named this index before
 }
 
 // String is the reference as name:tag@digest.
 func (w Written) String() string { return w.Name + ":" + w.Tag + "@" + w.Digest }
 
-// MissingError lists every leg that had to be there and is not.
+// MissingError lists everything that had to be there and is not.
 type MissingError struct {
-	Legs []string // references
+	Refs   []string
+	source bool // of a promote, not legs
 }
 
 func (e *MissingError) Error() string {
-	return "join: missing " + plural(len(e.Legs), "leg") + ": " + strings.Join(e.Legs, ", ")
+	verb, noun := "join", "leg"
+	if e.source {
+		verb, noun = "promote", "image"
+	}
+	return verb + ": missing " + plural(len(e.Refs), noun) + ": " + strings.Join(e.Refs, ", ")
 }
 
-// Hint says how legs come to be.
+// Hint says how they come to be.
 func (e *MissingError) Hint() string {
+	if e.source {
+		return "promote copies what manifest wrote: make manifest VERSION=…, or name what is there with SOURCE_VERSION; no tag was moved"
+	}
 	return "build them first, each where it can be built: make image IMAGE_PLATFORMS=…, with PUSH=true for a registry; no tag was moved"
 }
 

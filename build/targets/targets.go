@@ -39,7 +39,17 @@ func Image(ctx context.Context) error {
 
 // Manifest joins the images of all platforms under VERSION and IMAGE_TAGS.
 func Manifest(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Manifest(ctx) })
+	return do(ctx, func(p *build.Project) error { return p.Manifest(ctx, build.PublishOptions{}) })
+}
+
+// Promote moves IMAGE_TAGS and VERSION to what SOURCE_VERSION names.
+func Promote(ctx context.Context) error {
+	return do(ctx, func(p *build.Project) error { return p.Promote(ctx, build.PublishOptions{}) })
+}
+
+// Inspect prints platforms, digests and revision of what is published under VERSION.
+func Inspect(ctx context.Context) error {
+	return do(ctx, func(p *build.Project) error { return p.Inspect(ctx, build.InspectOptions{}) })
 }
 
 // Audit finds images in dist/ that hold something else than they say.

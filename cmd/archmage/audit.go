@@ -23,9 +23,12 @@ findings, 3 where a REF is absent or denied, or nothing is there.
 What cannot be decided is printed as not checked, and is no finding. With --json:
 version (1), refs (each with ref, digest, platforms, programs), findings and
 notChecked (each with ref, platform, message, and fix where there is one).`,
+			Args: func(_ *cobra.Command, args []string) error {
+				o.Refs = args
+				return nil
+			},
 		},
 		groups: []config.Group{config.GroupWhat, config.GroupImage, config.GroupRegistry, config.GroupRun},
-		args:   &o.Refs,
 		run:    func(ctx context.Context, p *build.Project) error { return p.Audit(ctx, o) },
 	}
 	v.Flags().BoolVar(&o.JSON, "json", false, "print what was found as JSON")

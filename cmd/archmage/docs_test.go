@@ -97,7 +97,7 @@ func flagRow(f *pflag.Flag) string {
 		name = "`-" + f.Shorthand + "`, " + name
 	}
 	for _, v := range config.Variables() {
-		if v.Flag() == f.Name {
+		if v.Flag() == f.Name && f.Value.Type() == "string" { // a flag of the verb's own may be called alike
 			return fmt.Sprintf("| %s | `%s` | %s | %s |\n", name, v.Name, code(v.Default), cell(v.Doc))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // later are verbs that are designed and not built yet. They are refused by name
 // rather than as unknown, so that nobody looks for a typing error.
-var later = []string{"promote", "inspect", "init"}
+var later = []string{"init"}
 
 func addLater(root *cobra.Command) {
 	for _, name := range later {

@@ -18,7 +18,6 @@ import (
 type verb struct {
 	cobra.Command
 	groups []config.Group // whose settings it takes as flags
-	args   *[]string      // where its arguments go; nil takes none
 	run    func(ctx context.Context, p *build.Project) error
 }
 
@@ -40,7 +39,7 @@ archmage.yaml, in this order; see the flags of each command.`,
 		return build.Usage("run archmage "+hintFor(cmd)+"--help for the flags", "%s", strings.TrimPrefix(err.Error(), "pflag: "))
 	})
 	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository")
-	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), auditVerb(), binariesVerb(), cleanVerb()} {
+	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), promoteVerb(), inspectVerb(), auditVerb(), binariesVerb(), cleanVerb()} {
 		root.AddCommand(v.command(c, dir))
 	}
 	root.AddCommand(versionCommand(c))
@@ -82,14 +81,10 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 	for _, group := range v.groups {
 		addFlags(cmd.Flags(), group, values)
 	}
-	cmd.Args = noArgs
-	if v.args != nil {
-		cmd.Args = cobra.ArbitraryArgs
+	if cmd.Args == nil {
+		cmd.Args = noArgs
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if v.args != nil {
-			*v.args = args
-		}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		given := map[string]string{}
 		for name, value := range values {
 			variable, _ := config.Lookup(name)
@@ -110,7 +105,7 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 // default in its help.
 func addFlags(flags *pflag.FlagSet, group config.Group, values map[string]*string) {
 	for _, v := range config.Variables() {
-		if v.Group != group {
+		if v.Group != group || flags.Lookup(v.Flag()) != nil { // the verb has one of its own
 			continue
 		}
 		usage := fmt.Sprintf("%s (%s", v.Doc, v.Name)

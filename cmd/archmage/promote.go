@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/archmage-go/archmage/build"
+	"github.com/archmage-go/archmage/build/config"
+)
+
+func promoteVerb() verb {
+	var o build.PublishOptions
+	v := verb{
+		Command: cobra.Command{
+			Use:   "promote",
+			Short: "move IMAGE_TAGS and VERSION to what SOURCE_VERSION names",
+			Long: `Moves IMAGE_TAGS, and VERSION where that is set and not SOURCE_VERSION, to what
+SOURCE_VERSION names: the same bytes, so the same digest, of every image or of
+none. In REGISTRY, or in dist/ without one; with --from, images are copied from
+other repositories to REGISTRY. Exit code 3 where a source is missing. latest
+takes a stable SOURCE_VERSION alone, and none that is lower than the one it
+names; a branch's tag never goes back to an older commit.`,
+		},
+		groups: []config.Group{config.GroupWhat, config.GroupImage, config.GroupRegistry, config.GroupRun},
+		run:    func(ctx context.Context, p *build.Project) error { return p.Promote(ctx, o) },
+	}
+	v.Flags().StringVar(&o.From, "from", "", "copy images from repositories with this prefix, e.g. ghcr.io/org/staging")
+	v.Flags().BoolVar(&o.Referrers, "referrers", false, "with --from, copy signatures and attestations too: OCI referrers and sha256-… tags")
+	return v
+}
