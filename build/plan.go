@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/registry"
 	"github.com/archmage-go/archmage/build/verify"
 )
 
@@ -14,17 +16,30 @@ import (
 type PlanOptions struct {
 	JSON    bool // the whole plan, versioned
 	Verbose bool // what was passed over too
+	Missing bool // of the legs, only those that are not published yet
 }
 
 // Plan prints what would be built, who builds it, and why. It reads the
-// repository alone, no registry.
+// repository alone, and with Missing what is published.
 func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 	w, err := p.look(ctx, evaluator{Project: p, everything: true})
 	if err != nil {
 		return err
 	}
+	if o.Missing {
+		if w.plan, err = p.missing(ctx, w.plan); err != nil {
+			return err
+		}
+	}
 	if o.JSON {
 		return p.printJSON(w.plan)
+	}
+	if o.Missing {
+		w.plan = withLegs(w.plan)
+		if len(w.plan.Legs)+len(w.plan.LeftOut) == 0 {
+			p.console.Note("no leg is missing")
+			return nil
+		}
 	}
 	var out bytes.Buffer
 	if err := w.plan.Print(&out, o.Verbose); err != nil {
@@ -86,7 +101,22 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 		Engine: p.Engine, Engines: w.engines.list, Optional: !p.PlatformsSet && !p.Push,
 		Commands: found.Commands, Skipped: append(skipped, found.Skipped...), Images: selected, Recipes: recipes,
 	})
+	if err == nil {
+		err = p.checkNames(w.plan.Images)
+	}
 	return w, err
+}
+
+// checkNames refuses repositories that no registry would take, before anything
+// is done. Tags are checked where they are made.
+func (p *Project) checkNames(images []plan.Image) error {
+	var errs []error
+	for _, img := range images {
+		if p.Registry != "" {
+			errs = append(errs, registry.CheckRepository(p.Registry+"/"+img.Name))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // checkRest judges what WHAT names and no image is called.

@@ -15,12 +15,14 @@ func planVerb() verb {
 			Use:   "plan",
 			Short: "print commands, images, platforms, and who builds what and why",
 			Long: `Prints what would be built, and why: commands, binaries, images, the engine of
-each image on each platform. It compiles nothing and reads no registry.`,
+each image on each platform. It compiles nothing, and reads no registry but with
+--missing.`,
 		},
 		groups: allGroups,
 		run:    func(ctx context.Context, p *build.Project) error { return p.Plan(ctx, o) },
 	}
 	v.Flags().BoolVar(&o.JSON, "json", false, "print the whole plan as JSON")
+	v.Flags().BoolVar(&o.Missing, "missing", false, "of the legs, only those that REGISTRY, or dist/ without one, has not")
 	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over, and why")
 	return v
 }
