@@ -56,6 +56,7 @@ func TestNamesOfReceiptsCannotClash(t *testing.T) {
 		{Image: "a", Name: "r/a", Platform: parse(t, "linux/amd64/v2"), Tag: "b-linux-amd64-c"},
 		{Image: strings.Repeat("a", 200), Name: "r/" + strings.Repeat("a", 200), Platform: amd64, Tag: strings.Repeat("b", 128)},
 		{Image: strings.Repeat("a", 200), Name: "r/" + strings.Repeat("a", 200), Platform: amd64, Tag: strings.Repeat("b", 127)},
+		{Image: strings.Repeat("a", 200), Name: "r/" + strings.Repeat("a", 200), Platform: parse(t, "linux/arm64"), Tag: strings.Repeat("b", 128)},
 	}
 	seen := map[string]bool{}
 	for _, r := range list {

@@ -156,9 +156,16 @@ func older(ctx context.Context, a, b Image, o Options) bool {
 			return false
 		}
 	}
-	ta, errA := time.Parse(time.RFC3339, a.Created)
-	tb, errB := time.Parse(time.RFC3339, b.Created)
-	return errA == nil && errB == nil && ta.Before(tb)
+	ta, okA := a.time()
+	tb, okB := b.time()
+	return okA && okB && ta.Before(tb)
+}
+
+// time is when the image says it was created. The beginning of Unix time is what
+// builders write who do not know.
+func (i Image) time() (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339, i.Created)
+	return t, err == nil && t.Unix() != 0
 }
 
 // dirty ends the revision of a tree with changes.

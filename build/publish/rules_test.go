@@ -65,6 +65,7 @@ func TestWhatASharedTagMayBeMovedTo(t *testing.T) {
 		{"in any zone", "main", "sha-x", &spec{revision: "y", created: "2026-01-06T00:30:00+01:00"}, spec{revision: "x", created: "2026-01-05T23:00:00Z"}, "is older"},
 		{"no revision goes by time", "main", "sha-x", &spec{revision: "-", created: tuesday}, spec{revision: "x", created: monday}, "it names what was created 2026-01-06"},
 		{"a time that is none says nothing", "main", "sha-x", &spec{revision: "y", created: "yesterday"}, spec{revision: "x", created: monday}, ""},
+		{"nor does the beginning of time", "main", "sha-x", &spec{revision: "y", created: tuesday}, spec{revision: "x", created: "1970-01-01T00:00:00Z"}, ""},
 		{"no labels say nothing", "main", "sha-x", &spec{revision: "-"}, spec{revision: "-"}, ""},
 		{"a short version is a branch", "v1", "v1.0.0", &spec{revision: "c2"}, spec{revision: "c1"}, "is older"},
 
