@@ -69,7 +69,7 @@ func Inspect(ctx context.Context, repo registry.Repository, ref string) (*Report
 // known keeps an image's absence from being taken for that of the reference.
 func known(what string, err error) error {
 	if errors.Is(err, registry.ErrAbsent) {
-		return fmt.Errorf("%s: %v", what, err)
+		return refuse(what, "%v", err)
 	}
 	return err
 }
