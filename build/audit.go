@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/archmage-go/archmage/build/audit"
-	"github.com/archmage-go/archmage/build/registry"
 	"github.com/archmage-go/archmage/build/rootfs"
 )
 
@@ -89,19 +88,3 @@ func (p *Project) auditOptions() audit.Options {
 		Jobs: p.Jobs, Indexes: rootfs.Indexes(p.cacheDir("layers")), Revision: p.Revision, Base: p.baseConfig(),
 	}
 }
-
-// orDenied makes what may not be read absent: a registry may hide the one behind
-// the other.
-func orDenied(err error) error {
-	if errors.Is(err, registry.ErrDenied) {
-		return &denied{err}
-	}
-	return err
-}
-
-// denied is a reference that is absent, or not permitted.
-type denied struct{ error }
-
-func (d *denied) Error() string        { return d.error.Error() + " (absent, or not permitted)" }
-func (d *denied) Unwrap() error        { return d.error }
-func (d *denied) Is(target error) bool { return target == registry.ErrAbsent }

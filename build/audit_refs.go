@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-
 	"github.com/archmage-go/archmage/build/registry"
 )
 
@@ -92,9 +90,8 @@ func joinRef(name, ref string) string {
 	return name + ":" + ref
 }
 
-// auditSubject opens what one reference names: a layout by its path, with a tag,
-// a digest or neither; else NAME[:TAG][@DIGEST] in a registry, where no tag is
-// latest, as for docker.
+// auditSubject opens what one reference names. A layout without a tag is all of
+// its entries.
 func (p *Project) auditSubject(ctx context.Context, text string) ([]auditSubject, error) {
 	if path.Clean(text) == p.Out {
 		return p.layoutSubjects(ctx)
@@ -106,57 +103,9 @@ func (p *Project) auditSubject(ctx context.Context, text string) ([]auditSubject
 	if p.isLayout(name) {
 		return p.layoutEntries(ctx, name, ref)
 	}
-	if ref == "" {
-		ref = "latest"
-	}
-	repo, err := p.client.Open(name, registry.Read)
+	repo, ref, err := p.reference(text)
 	if err != nil {
-		return nil, malformed(text, err)
+		return nil, err
 	}
-	return []auditSubject{{repo, ref, joinRef(name, ref)}}, nil
-}
-
-// isLayout reports whether a name is a path: by how it is written, since it lies
-// in IMAGE_OUT, or because there is a layout.
-func (p *Project) isLayout(name string) bool {
-	for _, prefix := range []string{"/", "./", "../", p.Out + "/"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	_, err := os.Stat(filepath.Join(p.path(name), "index.json"))
-	return err == nil
-}
-
-// splitRef cuts a reference into name and tag or digest. Of both, the digest
-// counts.
-func splitRef(text string) (name, ref string, err error) {
-	name, digest, hasDigest := strings.Cut(text, "@")
-	if hasDigest {
-		if _, err := v1.NewHash(digest); err != nil {
-			return "", "", Usage("a digest is sha256: and 64 hexadecimal digits", "audit %s: no digest after @", text)
-		}
-	}
-	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
-		if name, ref = name[:i], name[i+1:]; registry.CheckTag(ref) != nil {
-			return "", "", malformed(text, registry.CheckTag(ref))
-		}
-	}
-	if name == "" {
-		return "", "", Usage("write NAME:TAG, NAME@DIGEST or the path of a layout", "audit %q: no name", text)
-	}
-	if hasDigest {
-		ref = digest
-	}
-	return name, ref, nil
-}
-
-// malformed is the usage error of a reference that is none.
-func malformed(text string, err error) error {
-	hint := ""
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		hint = h.Hint()
-	}
-	return Usage(hint, "audit %s: %v", text, err)
+	return []auditSubject{{repo, ref, joinRef(repo.Name(), ref)}}, nil
 }

@@ -38,9 +38,9 @@ func (p *Project) Manifest(ctx context.Context, o PublishOptions) error {
 			return err
 		}
 	}
-	o := p.publishOptions()
-	o.Check = p.checkLeg()
-	written, err := publish.Manifest(ctx, joins, o)
+	options := p.publishOptions()
+	options.Check = p.checkLeg()
+	written, err := publish.Manifest(ctx, joins, options)
 	return p.report("manifest", repos, written, err)
 }
 

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path"
@@ -19,7 +20,7 @@ const refForms = "e.g. ghcr.io/org/app:v1.2.3, ghcr.io/org/app@sha256:…, dist/
 // reference opens what REF names, to read: registry/name:tag, name@digest, what
 // archmage prints (name:tag@digest, of which the digest counts), an image layout
 // as a path, or an image of this repository by its name alone. The last two take
-// VERSION where no tag is given.
+// VERSION where no tag is given, others latest.
 func (p *Project) reference(text string) (repo registry.Repository, ref string, err error) {
 	name, ref, err := splitRef(text)
 	if err != nil {
@@ -36,10 +37,9 @@ func (p *Project) reference(text string) (repo registry.Repository, ref string, 
 		if repo, err = p.ownImage(text, name); err != nil {
 			return nil, "", err
 		}
-	case ref == "":
-		return nil, "", Usage(refForms, "%s: neither a tag nor a digest", text)
 	default:
 		repo, err = p.client.Open(name, registry.Read)
+		ref = cmp.Or(ref, "latest") // as for docker
 	}
 	if ref == "" {
 		ref = p.Version
