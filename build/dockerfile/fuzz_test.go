@@ -74,6 +74,35 @@ func checkRange(t *testing.T, f *File, r Range) {
 	}
 }
 
+// checkWords finds every word of a COPY, ADD or ARG in the text again.
+func checkWords(t *testing.T, f *File, ins *Instruction) {
+	if ins.OnBuild {
+		return
+	}
+	var words []Word
+	ok := true
+	switch {
+	case len(ins.Args) > 0:
+		words, ok = f.ArgWords(ins)
+	case len(ins.Sources) > 0:
+		var dest Word
+		words, dest, ok = f.Operands(ins)
+		words = append(words, dest)
+	}
+	if !ok {
+		t.Errorf("words of %q are not found", ins.Text)
+	}
+	from, to := f.Offsets(ins.Range)
+	for _, w := range words {
+		if w.Start == w.End {
+			continue
+		}
+		if w.Start < from || w.End > to || w.Start > w.End || !w.JSON && string(f.Data[w.Start:w.End]) != w.Text {
+			t.Errorf("%+v is not in %q", w, ins.Text)
+		}
+	}
+}
+
 func checkRecipe(t *testing.T, r *Recipe) {
 	places := map[Range]bool{} // of what the target needs
 	for _, ins := range r.File.Global {
@@ -82,6 +111,7 @@ func checkRecipe(t *testing.T, r *Recipe) {
 	for i, st := range r.File.Stages {
 		for _, ins := range append([]Instruction{st.From}, st.Instructions...) {
 			checkInstruction(t, r.File, ins)
+			checkWords(t, r.File, &ins)
 			places[ins.Range] = places[ins.Range] || st.Reachable
 			if ins.Stage != i {
 				t.Errorf("%s is in stage %d, says %d", ins.Text, i, ins.Stage)

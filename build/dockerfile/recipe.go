@@ -221,6 +221,8 @@ type File struct {
 	Check  Check         `json:",omitzero"`
 	Global []Instruction // ARGs before the first FROM
 	Stages []Stage
+
+	escape byte // continues lines, as the directive says; 0 is the backslash
 }
 
 // Stage is one FROM and what follows it.

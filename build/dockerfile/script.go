@@ -24,7 +24,7 @@ func parse(path string, t text) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &script{file: &File{Path: path, Data: t.data}, text: t, escape: tree.EscapeToken}
+	s := &script{file: &File{Path: path, Data: t.data, escape: byte(tree.EscapeToken)}, text: t, escape: tree.EscapeToken}
 	silent := linter.New(&linter.Config{}) // without one, a check comment makes the parser panic
 	for _, node := range tree.AST.Children {
 		typed, err := instructions.ParseInstructionWithLinter(node, silent)
