@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 
@@ -46,6 +47,8 @@ func newGateway(e *evaluation) (*gateway, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("context: %w", err), dockerfile.root.Close())
 	}
+	dockerfile.over = e.in.Overlay
+	buildContext.over = e.in.overContext()
 	return &gateway{
 		dockerfile: dockerfile,
 		context:    buildContext,
@@ -107,6 +110,7 @@ func (g *gateway) Warn(context.Context, digest.Digest, string, client.WarnOpts) 
 // directory is a solved reference whose tree is a local directory.
 type directory struct {
 	root *os.Root
+	over map[string][]byte // by clean slash path: what counts instead of the file
 	read map[string][]byte // what was read, so that one can tell which ignore file was
 }
 
@@ -122,6 +126,10 @@ func (d *directory) Evaluate(context.Context) error { return nil }
 // ReadFile implements client.Reference. A device or pipe is refused before it
 // is opened, which might block.
 func (d *directory) ReadFile(_ context.Context, req client.ReadRequest) ([]byte, error) {
+	if data, ok := d.over[path.Clean(req.Filename)]; ok {
+		d.read[req.Filename] = data
+		return data, nil
+	}
 	name := filepath.FromSlash(req.Filename)
 	info, err := d.root.Stat(name)
 	if err != nil {

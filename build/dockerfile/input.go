@@ -10,6 +10,7 @@ import (
 
 	"github.com/archmage-go/archmage/build/platform"
 	"github.com/containerd/platforms"
+	"github.com/moby/buildkit/frontend/dockerui"
 	ocispecs "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
@@ -31,6 +32,11 @@ type Input struct {
 	// ignore file says, such as the directory that images are written to.
 	// Paths that leave the context, and the context itself, are passed over.
 	Omit []string
+
+	// Overlay is what counts instead of the content of Dockerfiles and ignore
+	// files, by clean slash path relative to Root: a change can be judged before
+	// it is written.
+	Overlay map[string][]byte
 
 	MultiPlatform bool // several platforms are built: Op.Name carries this one
 
@@ -115,6 +121,15 @@ func (in Input) omit() []string {
 
 // escape takes their meaning from the characters that a pattern gives one.
 var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `!`, `\!`)
+
+// overContext is Overlay as the context sees it: its own ignore file.
+func (in Input) overContext() map[string][]byte {
+	data, ok := in.Overlay[in.fromRoot(dockerui.DefaultDockerignoreName)]
+	if !ok {
+		return nil
+	}
+	return map[string][]byte{dockerui.DefaultDockerignoreName: data}
+}
 
 // spec is p as BuildKit wants it: normalised, or TARGETVARIANT would be v8.
 func spec(p platform.Platform) ocispecs.Platform {
