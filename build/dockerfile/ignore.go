@@ -26,7 +26,7 @@ func (e *evaluation) ignore(ctx context.Context, bc *dockerui.Client, g *gateway
 	} else if data, found = g.context.read[dockerui.DefaultDockerignoreName]; found {
 		ignore.Path = e.in.fromRoot(dockerui.DefaultDockerignoreName)
 	}
-	ignore.Lines = patternLines(data)
+	ignore.Lines, ignore.Data = patternLines(data), data
 	for i, p := range patterns {
 		if _, err := patternmatcher.New([]string{p}); err != nil {
 			line := ignore.Lines[i]

@@ -38,7 +38,10 @@ func TestOneIgnoreFileCounts(t *testing.T) {
 			}
 			in := Input{Context: tree(t, files), Dockerfile: "build/x/Dockerfile", Platform: arm64}
 			r := evaluate(t, in)
-			want := IgnoreFile{Path: c.path, Patterns: c.patterns, Lines: c.lines}
+			want := IgnoreFile{Path: c.path, Patterns: c.patterns, Lines: c.lines, Data: []byte(c.files[c.path])}
+			if c.path == "" {
+				want.Data = nil
+			}
 			if !reflect.DeepEqual(r.Ignore, want) {
 				t.Errorf("ignore file %+v, want %+v", r.Ignore, want)
 			}

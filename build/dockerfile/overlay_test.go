@@ -16,7 +16,7 @@ func TestOverlayCountsInsteadOfTheFiles(t *testing.T) {
 	if got := r.Context.Paths; !reflect.DeepEqual(got, []string{"b"}) || string(r.File.Data) != "FROM scratch\nCOPY b /b\n" {
 		t.Errorf("copies %v of\n%s", got, r.File.Data)
 	}
-	if want := (IgnoreFile{Path: "ctx/.dockerignore", Patterns: []string{"a"}, Lines: []int{2}}); !reflect.DeepEqual(r.Ignore, want) {
+	if want := (IgnoreFile{Path: "ctx/.dockerignore", Patterns: []string{"a"}, Lines: []int{2}, Data: []byte("# none\na\n")}); !reflect.DeepEqual(r.Ignore, want) {
 		t.Errorf("ignores %+v", r.Ignore)
 	}
 	in.Overlay = map[string][]byte{"x/Dockerfile.dockerignore": []byte("c\n")}

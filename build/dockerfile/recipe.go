@@ -51,6 +51,7 @@ type IgnoreFile struct {
 	Path     string   // slash path relative to Input.Root; "" where there is none
 	Patterns []string // as BuildKit hands them to the client, without Input.Omit
 	Lines    []int    // line of each pattern in Path, from 1
+	Data     []byte   `json:"-"` // its content
 }
 
 // Range is a place in the Dockerfile; lines and columns count from 1, columns
