@@ -9,8 +9,9 @@ import (
 )
 
 // each makes a check of a judgement on single sources. What is wrong with the
-// sources of one instruction is one finding, for which tell finds the words.
-func each(wrong func(*state, *take) bool, tell func(*state, []*take) (message, fix string)) func(*state) []Finding {
+// sources of one instruction is one finding, for which tell finds the words, and
+// edit, if given, what --fix does.
+func each(wrong func(*state, *take) bool, tell func(*state, []*take) (message, fix string), edit ...func(*state, []*take) []Edit) func(*state) []Finding {
 	return func(s *state) []Finding {
 		var found []*take
 		for _, t := range s.takes {
@@ -24,6 +25,9 @@ func each(wrong func(*state, *take) bool, tell func(*state, []*take) (message, f
 			f := s.at(group[0].r, group[0].ins)
 			f.Platforms = platformsOf(group)
 			f.Message, f.Fix = tell(s, group)
+			for _, edits := range edit {
+				f.Edits = edits(s, group)
+			}
 			list = append(list, f)
 		}
 		return list

@@ -132,6 +132,12 @@ func (r *repo) platforms(t testing.TB, key string) []platform.Platform {
 // subject evaluates the Dockerfile for every platform.
 func (r *repo) subject(t testing.TB, image string) (Subject, error) {
 	t.Helper()
+	return r.evaluate(t, image, nil)
+}
+
+// evaluate is subject with contents that count instead of those of the files.
+func (r *repo) evaluate(t testing.TB, image string, over map[string][]byte) (Subject, error) {
+	t.Helper()
 	get := func(key string) string { return strings.Join(r.settings[key], " ") }
 	root, err := os.OpenRoot(r.root)
 	if err != nil {
@@ -153,6 +159,7 @@ func (r *repo) subject(t testing.TB, image string) (Subject, error) {
 			Dockerfile: get("dockerfile"),
 			Platform:   p, BuildPlatform: platform.Platform{OS: "linux", Arch: "amd64"},
 			Target: get("target"), Args: args, MultiPlatform: true, Omit: []string{"dist"},
+			Overlay: over,
 		})
 		if err != nil {
 			return s, err

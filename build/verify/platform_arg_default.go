@@ -143,6 +143,7 @@ func (s *state) tellDefault(group []defaulted) Finding {
 	f.Message = fmt.Sprintf("%s on %s: a default wins over the value of the platform", and(texts), names(f.Platforms))
 	if !d.ins.OnBuild {
 		f.Fix = bare(d.ins)
+		f.Edits = editDefaults(group)
 	}
 	return f
 }

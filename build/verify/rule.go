@@ -31,10 +31,10 @@ func table() []row {
 	return []row{
 		fatal("TargetArchUndeclared", "A COPY path has a hole: its platform variable has no ARG in this stage", undeclared),
 		fatal("PlatformArgDefault", "The default of a platform ARG wins over the platform that is built", platformDefaults),
-		fatal("WrongArchPath", "The path of a binary names another architecture than the platform's", each(wrongArch, tellWrongArch)),
-		fatal("VariantCollision", "Two variants of one architecture take the same binary", each(collides, tellCollision)),
-		fatal("ArchBlindCopy", "One binary is copied for platforms that need different ones", each(blind, tellBlind)),
-		fatal("IgnoredBinary", "The ignore file keeps a binary out of the build context", each(ignored, tellIgnored)),
+		fatal("WrongArchPath", "The path of a binary names another architecture than the platform's", each(wrongArch, tellWrongArch, editArch)),
+		fatal("VariantCollision", "Two variants of one architecture take the same binary", each(collides, tellCollision, editArch)),
+		fatal("ArchBlindCopy", "One binary is copied for platforms that need different ones", each(blind, tellBlind, editBlind)),
+		fatal("IgnoredBinary", "The ignore file keeps a binary out of the build context", each(ignored, tellIgnored, editIgnored)),
 		fatal("UnknownBinary", "No command makes the binary that is copied, and there is no such file", each(unknown, tellUnknown)),
 
 		fatal("BuildPlatformBase", "The image is built on a base of another platform", buildPlatformBase),

@@ -107,6 +107,9 @@ func (s *state) tellHole(group []hole) Finding {
 	f.Fix = strings.Trim(strings.Join(fixes, "\n"), "\n")
 	if len(takes) > 0 && s.inImage(takes[0]) && slices.ContainsFunc(names, forBuild) {
 		f.Fix = s.rewrite(takes, forTarget)
+		f.Edits = s.editSources(takes, forTarget)
+	} else {
+		f.Edits = editHoles(group)
 	}
 	return f
 }
