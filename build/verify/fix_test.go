@@ -88,46 +88,54 @@ func FuzzFix(f *testing.F) {
 		if len(text) > 4096 || len(ignore) > 512 || strings.HasPrefix(text, "-> ") || strings.HasPrefix(ignore, "-> ") {
 			return
 		}
-		r := newRepo(t, []byte("platforms: linux/amd64 linux/arm/v6 linux/arm/v7\ncommands: app tool\nelf: bin/probe amd64\nelf: x/amd64 amd64\nelf: x/arm arm"),
-			[]txtar.File{file("Dockerfile", text), file(".dockerignore", ignore)})
-		before, err := r.subject(t, "app")
-		if err != nil {
-			return
-		}
-		found := Check([]Subject{before})
-		for _, f := range found {
-			for _, e := range f.Edits {
-				if size := map[string]int{"Dockerfile": len(text), ".dockerignore": len(ignore)}[e.File]; e.Start < 0 || e.End < e.Start || e.End > size {
-					t.Errorf("%+v of a file of %d bytes", e, size)
-				}
+		checkFix(t, text, ignore)
+	})
+}
+
+// checkFix repairs an image in a repository of two commands and some programs,
+// and reports whether anything was changed.
+func checkFix(t *testing.T, text, ignore string) (fixed bool) {
+	t.Helper()
+	r := newRepo(t, []byte("platforms: linux/amd64 linux/arm/v6 linux/arm/v7\ncommands: app tool\nelf: bin/probe amd64\nelf: x/amd64 amd64\nelf: x/arm arm"),
+		[]txtar.File{file("Dockerfile", text), file(".dockerignore", ignore)})
+	before, err := r.subject(t, "app")
+	if err != nil {
+		return false
+	}
+	found := Check([]Subject{before})
+	for _, f := range found {
+		for _, e := range f.Edits {
+			if size := map[string]int{"Dockerfile": len(text), ".dockerignore": len(ignore)}[e.File]; e.Start < 0 || e.End < e.Start || e.End > size {
+				t.Errorf("%+v of a file of %d bytes", e, size)
 			}
 		}
-		out, err := repair(t, []*repo{r}, []string{"app"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(out.Files) == 0 {
-			return
-		}
-		for name, data := range out.Files {
-			r.write(t, name, data)
-		}
-		after, err := r.subject(t, "app")
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out.Files["Dockerfile"])
-		}
-		left := Check([]Subject{after})
-		if len(left) > len(found) {
-			t.Errorf("%d findings, %d before:\n%s", len(left), len(found), out.Files["Dockerfile"])
-		}
-		if again, err := repair(t, []*repo{r}, []string{"app"}); err != nil || len(again.Files) > 0 {
-			t.Errorf("a second time: %v %q\nafter %q", err, again.Files, out.Files)
-		}
-		sameBut(t, before.Recipes[0].File, after.Recipes[0].File)
-		if rest, ok := strings.CutPrefix(string(after.Recipes[0].Ignore.Data), ignore); !ok {
-			t.Errorf("ignore file %q", rest)
-		}
-	})
+	}
+	out, err := repair(t, []*repo{r}, []string{"app"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Files) == 0 {
+		return false
+	}
+	for name, data := range out.Files {
+		r.write(t, name, data)
+	}
+	after, err := r.subject(t, "app")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.Files["Dockerfile"])
+	}
+	left := Check([]Subject{after})
+	if len(left) > len(found) {
+		t.Errorf("%d findings, %d before:\n%s", len(left), len(found), out.Files["Dockerfile"])
+	}
+	if again, err := repair(t, []*repo{r}, []string{"app"}); err != nil || len(again.Files) > 0 {
+		t.Errorf("a second time: %v %q\nafter %q", err, again.Files, out.Files)
+	}
+	sameBut(t, before.Recipes[0].File, after.Recipes[0].File)
+	if rest, ok := strings.CutPrefix(string(after.Recipes[0].Ignore.Data), ignore); !ok {
+		t.Errorf("ignore file %q", rest)
+	}
+	return true
 }
 
 // sameBut compares two files but for the words that a fix may change.
