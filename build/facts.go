@@ -63,6 +63,7 @@ type evaluator struct {
 	labels     func(img plan.Image, r *dockerfile.Recipe) map[string]string // nil adds none
 	everything bool                                                         // look for commands even where no image copies one
 	start      bool                                                         // start a builder that is not running, to ask it
+	overlay    map[string][]byte                                            // see dockerfile.Input
 	found      plan.Discovered                                              // what an earlier look found; without commands they are looked for
 }
 
@@ -147,7 +148,7 @@ func (e evaluator) input(img plan.Image, pl platform.Platform) dockerfile.Input 
 	return dockerfile.Input{
 		Root: e.Root, Context: e.path(img.Context), Dockerfile: img.Dockerfile,
 		Platform: pl, Target: img.Target, Args: img.BuildArgs, Epoch: e.Epoch, Bases: e.bases,
-		Omit: []string{relative(img.Context, e.Out)},
+		Omit: []string{relative(img.Context, e.Out)}, Overlay: e.overlay,
 	}
 }
 

@@ -16,6 +16,8 @@ type VerifyOptions struct {
 	Pedantic bool     // also what is only advice
 	Severity []string // Rule=off, Rule=warning or Rule=error; wins over archmage.yaml
 	Bases    bool     // ask the registry for every base; without it no host is asked
+	Fix      bool     // write what has one right answer, then judge
+	DryRun   bool     // with Fix: print a diff instead
 }
 
 // Verify judges the Dockerfiles of the selected images, offline unless bases are
@@ -31,6 +33,9 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := o.checkFix(); err != nil {
+		return err
+	}
 	judge.Pedantic = o.Pedantic
 	e, asked := evaluator{Project: p}, newAskedBases(p.client)
 	if o.Bases {
@@ -41,9 +46,22 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 		return err
 	}
 	w.bases = asked.answers()
-	subjects, findings, err := p.check(w, judge)
+	shown := w
+	if o.Fix {
+		f := fixer{Project: p, evaluator: e, work: w, judge: judge}
+		if shown, err = f.fix(ctx, o.DryRun); err != nil {
+			return err
+		}
+	}
+	subjects, findings, err := p.check(shown, judge)
 	if err != nil {
 		return err
+	}
+	if o.DryRun {
+		if findings, err = p.tried(w, judge, subjects, findings); err != nil {
+			return err
+		}
+		return errors.Join(p.stop(findings, o.Strict), asked.failures(w))
 	}
 	var out bytes.Buffer
 	if err := write(&out, findings, subjects); err != nil {

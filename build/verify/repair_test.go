@@ -23,7 +23,7 @@ func repair(t testing.TB, repos []*repo, names []string) (Repaired, error) {
 			if err != nil {
 				return Judged{}, err
 			}
-			return Judged{Findings: Check([]Subject{s}), Recipe: s.Recipes[0]}, nil
+			return Judged{Findings: Check([]Subject{s}, Options{}), Recipe: s.Recipes[0]}, nil
 		},
 		Names: func(file string) ([]string, error) { return []string{file}, nil },
 		Read:  func(file string) ([]byte, error) { return os.ReadFile(filepath.Join(repos[0].root, file)) },

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 type verb struct {
 	cobra.Command
 	groups []config.Group // whose settings it takes as flags
+	also   []string       // single settings of other groups
 	run    func(ctx context.Context, p *build.Project) error
 }
 
@@ -79,8 +81,9 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 	cmd := v.Command
 	values := map[string]*string{}
 	for _, group := range v.groups {
-		addFlags(cmd.Flags(), group, values)
+		addFlags(cmd.Flags(), values, func(v config.Variable) bool { return v.Group == group })
 	}
+	addFlags(cmd.Flags(), values, func(setting config.Variable) bool { return slices.Contains(v.also, setting.Name) })
 	if cmd.Args == nil {
 		cmd.Args = noArgs
 	}
@@ -101,11 +104,11 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 	return &cmd
 }
 
-// addFlags adds a flag per setting of a group, with the variable and the
+// addFlags adds a flag for each setting that belongs, with the variable and the
 // default in its help.
-func addFlags(flags *pflag.FlagSet, group config.Group, values map[string]*string) {
+func addFlags(flags *pflag.FlagSet, values map[string]*string, belongs func(config.Variable) bool) {
 	for _, v := range config.Variables() {
-		if v.Group != group || flags.Lookup(v.Flag()) != nil { // the verb has one of its own
+		if !belongs(v) || flags.Lookup(v.Flag()) != nil { // the verb has one of its own
 			continue
 		}
 		usage := fmt.Sprintf("%s (%s", v.Doc, v.Name)

@@ -21,8 +21,11 @@ BuildKit's own lint is part of it; see docs/verify.md. Reads no registry, unless
 with --strict with warnings too.`,
 		},
 		groups: []config.Group{config.GroupWhat, config.GroupImage},
+		also:   []string{"IMAGE_FORCE"},
 		run:    func(ctx context.Context, p *build.Project) error { return p.Verify(ctx, o) },
 	}
+	v.Flags().BoolVar(&o.Fix, "fix", false, "write what has one right answer, then judge; not into files with uncommitted changes")
+	v.Flags().BoolVar(&o.DryRun, "dry-run", false, "with --fix: print a diff, write nothing")
 	v.Flags().StringVar(&o.Format, "format", "text", "text, json, github (workflow annotations) or sarif")
 	v.Flags().BoolVar(&o.Strict, "strict", false, "exit 4 with warnings too")
 	v.Flags().BoolVar(&o.Pedantic, "pedantic", false, "also what is only advice")

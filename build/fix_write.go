@@ -1,0 +1,58 @@
+package build
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// replaceAll gives files their new content. Each is replaced at once, with its
+// mode; none is before the new content of all is on the disk.
+func replaceAll(files []*rewritten) (err error) {
+	temps := make([]string, len(files))
+	defer func() {
+		for _, temp := range temps {
+			if temp != "" {
+				_ = os.Remove(temp) // it is gone where all went well
+			}
+		}
+	}()
+	for i, file := range files {
+		if temps[i], err = file.prepare(); err != nil {
+			return err
+		}
+	}
+	for i, file := range files {
+		if err := os.Rename(temps[i], file.path); err != nil {
+			return fmt.Errorf("write %s: %w", file.name, err)
+		}
+		temps[i] = ""
+	}
+	return nil
+}
+
+// prepare writes the new content beside the file.
+func (r *rewritten) prepare() (temp string, err error) {
+	now, err := os.ReadFile(r.path)
+	if err == nil && !bytes.Equal(now, r.old) {
+		err = errors.New("somebody else has changed it meanwhile")
+	}
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", r.name, err)
+	}
+	info, err := os.Stat(r.path)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(filepath.Dir(r.path), ".archmage-fix-")
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", r.name, err)
+	}
+	_, err = f.Write(r.new)
+	if err = errors.Join(err, f.Chmod(info.Mode()), f.Close()); err != nil {
+		err = fmt.Errorf("write %s: %w", r.name, err)
+	}
+	return f.Name(), err
+}
