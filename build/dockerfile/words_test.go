@@ -48,6 +48,7 @@ func TestWordsOfAnInstruction(t *testing.T) {
 		{"FROM scratch\nCOPY \\\n # a /b\n\n  a \\ \n# x\n  /b\n", "FROM scratch\nCOPY \\\n # a /b\n\n  «a» \\ \n# x\n  «/b»\n"},
 		{"FROM scratch\nCOPY a\\\nb /c\n", "|broken ab|FROM scratch\nCOPY a\\\nb «/c»\n"},
 		{"# escape=`\nFROM scratch\nCOPY a `\n b c\\\n", "# escape=`\nFROM scratch\nCOPY «a» `\n «b» «c\\»\n"},
+		{"FROM scratch\nCOPY a b\\\\\n", "FROM scratch\nCOPY «a» «b\\\\»\n"},
 		{"FROM scratch\nCOPY [\"a b\", \"\\u0063\",\"/d\"]\n", "FROM scratch\nCOPY [«\"a b\"», «\"\\u0063\"»,«\"/d\"»]\n"},
 		{"FROM scratch\nCOPY --link [ \"a\\\"\\\"]\", \\\n \"/d\" ]\n", "FROM scratch\nCOPY --link [ «\"a\\\"\\\"]\"», \\\n «\"/d\"» ]\n"},
 		{"FROM scratch\nCOPY <<a b <<-\"C\" /d/\na b\na\n\tx\n\tC\n", "FROM scratch\nCOPY <<a «b» <<-\"C\" «/d/»\na b\na\n\tx\n\tC\n"},
