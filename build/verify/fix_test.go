@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -164,8 +165,10 @@ func sameBut(t *testing.T, before, after *dockerfile.File) {
 	}
 }
 
+var goarchValue = regexp.MustCompile(`(GOARCH[= ])("[^"]*"|'[^']*'|[^\s;&|)"'\\]*)`)
+
 // skeleton lists a file's instructions and what is between them. Of COPY, ADD
-// and ARG, whose words may change, it is what does not.
+// and ARG, whose words may change, it is what does not, and so of GOARCH.
 func skeleton(f *dockerfile.File) []string {
 	var list []string
 	at := 0
@@ -188,7 +191,7 @@ func skeleton(f *dockerfile.File) []string {
 		case ok && words[0].Start < words[0].End && dest.Start < dest.End:
 			list = append(list, string(f.Data[start:words[0].Start]), string(f.Data[dest.End:end]))
 		default:
-			list = append(list, ins.Text)
+			list = append(list, goarchValue.ReplaceAllString(ins.Text, "$1"))
 		}
 	}
 	return append(list, strings.TrimLeft(string(f.Data[at:]), " \t\r\n"))

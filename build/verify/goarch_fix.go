@@ -103,19 +103,10 @@ func (c fixed) edits(at []span) []Edit {
 	}
 	var list []Edit
 	if (scope{c.r.File, c.in}).definition("TARGETARCH") == nil {
-		_, from := c.r.File.Offsets(c.r.File.Stages[c.in.Stage].From.Range)
-		list = append(list, Edit{File: c.r.Dockerfile, Start: from, End: from, New: lineEnd(data, from) + "ARG TARGETARCH"})
+		list = append(list, declaration(c.r, c.in.Stage, "TARGETARCH"))
 	}
 	for _, p := range at {
 		list = append(list, Edit{File: c.r.Dockerfile, Start: start + p.start, End: start + p.end, New: replacement(c.in.Text[p.start:p.end])})
 	}
 	return list
-}
-
-// lineEnd is how the line at an offset ends.
-func lineEnd(data []byte, at int) string {
-	if strings.HasPrefix(string(data[at:min(len(data), at+2)]), "\r\n") {
-		return "\r\n"
-	}
-	return "\n"
 }

@@ -84,7 +84,7 @@ func (r random) instruction(escape string, stage int) string {
 	case 1:
 		return r.of("ENV ARCH=$TARGETARCH\n", "ENV ARCH ${TARGETARCH}\n", "WORKDIR /app\n", "WORKDIR /usr/bin\n", "USER 1\n", "# COPY bin/app /app\n", "\n")
 	case 2:
-		return r.of("RUN mkdir /app\n", "RUN <<E\nCOPY bin/app /app\nE\n", "COPY <<E /x\nARG TARGETARCH=amd64\nE\n", "ENTRYPOINT [\"/app/app\"]\n", "ENTRYPOINT [\"/app\"]\n", "CMD /usr/bin/app\n")
+		return r.of("RUN mkdir /app\n", "RUN GOARCH=amd64 go build -o /app\n", "ENV GOARCH=arm64\nRUN go build -o /usr/bin/\n", "run export GOARCH='amd64' && go build\n", "RUN <<E\nCOPY bin/app /app\nE\n", "COPY <<E /x\nARG TARGETARCH=amd64\nE\n", "ENTRYPOINT [\"/app/app\"]\n", "ENTRYPOINT [\"/app\"]\n", "CMD /usr/bin/app\n")
 	case 3:
 		if stage > 0 {
 			return fmt.Sprintf("COPY --from=s%d / /\n", r.IntN(stage))

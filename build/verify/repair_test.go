@@ -173,7 +173,7 @@ func TestFixesOfAllCases(t *testing.T) {
 	if left > 0 {
 		t.Errorf("%d findings are left", left)
 	}
-	for _, rule := range []string{"ArchBlindCopy", "IgnoredBinary", "PlatformArgDefault", "TargetArchUndeclared", "VariantCollision", "WrongArchPath"} {
+	for _, rule := range []string{"ArchBlindCopy", "HardcodedGoarch", "IgnoredBinary", "PlatformArgDefault", "TargetArchUndeclared", "VariantCollision", "WrongArchPath"} {
 		if fixed[rule] < 3 {
 			t.Errorf("only %d of %s are fixed", fixed[rule], rule)
 		}
