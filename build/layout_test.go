@@ -29,12 +29,13 @@ var stages = map[string][]string{
 	"compile":    {"plan"},
 	"config":     {},
 	"dockerfile": {},
-	"image":      {"dockerfile", "rootfs", "registry"},
+	"image":      {"dockerfile", "replay", "rootfs", "registry"},
 	"plan":       {"dockerfile"},
 	"publish":    {"registry"},
 	"registry":   {},
+	"replay":     {"dockerfile", "rootfs"},
 	"rootfs":     {},
-	"verify":     {"dockerfile", "rootfs"},
+	"verify":     {"dockerfile", "replay", "rootfs"},
 }
 
 // leaves may be imported by all and import no other part.

@@ -2,7 +2,6 @@ package image
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/replay"
 )
 
 // Owners by name come from the tree that the instruction changes, as in BuildKit
@@ -66,20 +66,12 @@ func TestAnOwnerByNameInAnEmptyImageIsAnErrorWithAHint(t *testing.T) {
 	dir := plant(t, map[string]string{"a": "1"})
 	for _, chown := range []string{"app", "5:staff"} {
 		err := n.fails(t, dir, "FROM scratch\n\nCOPY --chown="+chown+" a /a\n")
-		var unknown *AccountError
+		var unknown *replay.AccountError
 		if !errors.As(err, &unknown) || unknown.Hint() != "use numbers, e.g. 65532:65532" {
 			t.Errorf("--chown=%s: error %v", chown, err)
 		}
 		name := chown[strings.Index(chown, ":")+1:]
 		says(t, err, "Dockerfile:3: user or group "+name+": an empty image has no /etc/passwd")
-	}
-}
-
-func TestTheLastNumberIsNone(t *testing.T) {
-	for n, want := range map[uint32]int{0: 0, 65532: 65532, math.MaxUint32 - 1: math.MaxUint32 - 1, math.MaxUint32: 0} {
-		if got := id(n); got != want {
-			t.Errorf("%d: %d", n, got)
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/replay"
 	"github.com/archmage-go/archmage/build/rootfs"
 )
 
@@ -89,22 +90,16 @@ func (x *executor) context(ctx context.Context, op dockerfile.Op) (snapshot, err
 
 // files runs the actions of one instruction, which make one layer.
 func (x *executor) files(ctx context.Context, op dockerfile.Op) (snapshot, error) {
-	parent := x.at(op.File.Parent)
-	lower, err := parent.tree(ctx)
+	actions := replay.Replay{
+		Tree:  func(op int) (rootfs.Tree, error) { return x.at(op).tree(ctx) },
+		Spool: x.spool,
+	}
+	lower, upper, err := actions.File(ctx, op.File)
 	if err != nil {
 		return snapshot{}, err
 	}
-	edit := lower.Edit()
-	for _, action := range op.File.Actions {
-		if err := ctx.Err(); err != nil {
-			return snapshot{}, err
-		}
-		if err := x.action(ctx, edit, action, op.File.Parent); err != nil {
-			return snapshot{}, err
-		}
-	}
 	layer := pending{description: op.Name, where: where(x.request.Recipe, op)}
-	return parent.add(layer, lower, edit.Tree()), nil
+	return x.at(op.File.Parent).add(layer, lower, upper), nil
 }
 
 // merge puts the layers of its inputs on top of each other.
