@@ -80,6 +80,26 @@ func describe(ins Instruction) string {
 	return s
 }
 
+func TestFormOfWhatStarts(t *testing.T) {
+	for text, shell := range map[string]bool{
+		"ENTRYPOINT /app -v":               true,
+		"ENTRYPOINT ['/app']":              true,
+		"entrypoint [\"/app\", ]":          true,
+		"CMD [/app]":                       true,
+		"CMD exec /app":                    true,
+		"ENTRYPOINT [\"/app\"]":            false,
+		"ENTRYPOINT []":                    false,
+		"ENTRYPOINT [\"/app\", \\\n\"a\"]": false,
+		"CMD  [ \"/app\" ] ":               false,
+		"USER app":                         false,
+	} {
+		f := evaluate(t, input(t, "FROM scratch\n"+text+"\n")).File
+		if got := f.Stages[0].Instructions[0].Shell; got != shell {
+			t.Errorf("%s: shell form %v", text, got)
+		}
+	}
+}
+
 func TestTextKeepsLineEndsAndStartsAfterTheMark(t *testing.T) {
 	f := evaluate(t, input(t, "\ufeffFROM scratch\r\nCOPY a \\\r\n\tb /x/\r\n")).File
 	if got := f.Stages[0].From; got.Text != "FROM scratch" || got.Range.Start != (Position{1, 1}) || got.Range.End != (Position{1, 13}) {

@@ -246,6 +246,7 @@ type Stage struct {
 // Instruction is one instruction as written.
 type Instruction struct {
 	Keyword string // upper case
+	Shell   bool   `json:",omitempty"` // ENTRYPOINT, CMD: in shell form, broken JSON too
 	Text    string // exactly what Range spans: continuations, comments among them and heredocs included
 	Range   Range
 	Stage   int      // index into Stages; -1 before the first FROM

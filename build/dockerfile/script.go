@@ -84,6 +84,10 @@ func fill(ins *Instruction, command instructions.Command) {
 		ins.Sources, ins.Dest, ins.From = c.SourcePaths, c.DestPath, c.From
 	case *instructions.AddCommand:
 		ins.Sources, ins.Dest = c.SourcePaths, c.DestPath
+	case *instructions.CmdCommand:
+		ins.Shell = c.PrependShell
+	case *instructions.EntrypointCommand:
+		ins.Shell = c.PrependShell
 	case *instructions.RunCommand:
 		for _, m := range instructions.GetMounts(c) {
 			ins.Mounts = append(ins.Mounts, m.From)
