@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +31,7 @@ import (
 //	args: KEY=value
 //	bin: form
 //	elf: path arch [REL]                 an ELF header to write
+//	mode: path 0644                      of a file or directory (the default is 0755)
 //	lint: yes                            BuildKit's rules too
 //	severity: Rule=error
 //	base: ref index|image platform…      what a registry says of a base
@@ -37,6 +40,7 @@ type repo struct {
 	settings map[string][]string
 	elf      [][]string
 	bases    map[string]BaseAnswer
+	modes    [][]string
 }
 
 func newRepo(t testing.TB, comment []byte, files []txtar.File) *repo {
@@ -53,6 +57,8 @@ func newRepo(t testing.TB, comment []byte, files []txtar.File) *repo {
 			r.elf = append(r.elf, strings.Fields(value))
 		case key == "base":
 			r.base(t, strings.Fields(value))
+		case key == "mode":
+			r.modes = append(r.modes, strings.Fields(value))
 		default:
 			r.settings[key] = strings.Fields(value)
 		}
@@ -62,6 +68,15 @@ func newRepo(t testing.TB, comment []byte, files []txtar.File) *repo {
 	}
 	for _, e := range r.elf {
 		r.write(t, e[0], header(t, e[1:]))
+	}
+	for _, m := range r.modes {
+		bits, err := strconv.ParseUint(m[1], 8, 32)
+		if err == nil {
+			err = os.Chmod(filepath.Join(r.root, filepath.FromSlash(m[0])), fs.FileMode(bits))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return r
 }

@@ -13,7 +13,10 @@ type state struct {
 	takes []*take
 	runs  steps // read when a rule first asks
 
-	elsewhere []*take // of a context that goreleaser makes: what is in it cannot be known
+	elsewhere []*take   // of a context that goreleaser makes: what is in it cannot be known
+	foreign   bool      // another tool makes the build context
+	read      *sources  // the build context; nil makes the rules on file trees silent
+	trees     []*result // of judged, once asked for
 }
 
 // take is one source that one platform copies from the build context.
@@ -31,10 +34,10 @@ type take struct {
 
 func newState(s Subject) *state {
 	st := &state{Subject: s, files: newFiles(s), bin: newBinaries(s)}
-	foreign := st.foreignContext()
+	st.foreign = st.foreignContext()
 	for _, r := range st.judged() {
 		for _, t := range takesOf(r) {
-			if !foreign || st.bin.contains(t.path) {
+			if !st.foreign || st.bin.contains(t.path) {
 				st.takes = append(st.takes, t)
 			} else {
 				st.elsewhere = append(st.elsewhere, t)

@@ -62,11 +62,13 @@ type Options struct {
 // whose Image lists their names, sorted and separated by commas.
 func Check(subjects []Subject, o Options) []Finding {
 	found := make([][]Finding, len(subjects))
+	var c contexts
+	defer c.close()
 	var group errgroup.Group
 	group.SetLimit(cmp.Or(o.Jobs, runtime.GOMAXPROCS(0)))
 	for i, s := range subjects {
 		group.Go(func() error {
-			found[i] = o.judge(newState(s))
+			found[i] = o.judge(newState(s).reading(&c))
 			return nil
 		})
 	}
