@@ -97,7 +97,7 @@ func (b *result) meeting(s start, name string, is site) string {
 	if len(named(is.path)) == 0 {
 		return execForm(s.ins.Keyword, append([]string{is.path}, s.words(b)[1:]...))
 	}
-	_, ins := b.maker(is)
+	ins := b.maker(is)
 	if ins == nil || !copies(ins) || len(named(name)) > 0 || !path.IsAbs(name) {
 		return ""
 	}

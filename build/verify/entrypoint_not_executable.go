@@ -38,7 +38,7 @@ var entrypointNotExecutable = perImage(func(b *result) []remark {
 // locked stands on the instruction that gave a file or directory its mode, or on
 // the one that starts it.
 func (b *result) locked(s start, at site, what string) remark {
-	if _, ins := b.maker(at); ins != nil && copies(ins) {
+	if ins := b.maker(at); ins != nil && copies(ins) {
 		return remark{ins: ins, what: what, fix: withFlag(ins, "chmod", "0755")}
 	}
 	return remark{ins: s.ins, what: what}

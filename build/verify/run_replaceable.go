@@ -185,8 +185,12 @@ func (e errand) does() []string {
 		it   bool
 		text string
 	}{
-		{e.certificates, "installs CA certificates"}, {e.user, "adds a user"}, {e.group && !e.user, "adds a group"},
-		{len(e.dirs) > 0, "makes directories"}, {len(e.chmod) > 0, "changes modes"}, {len(e.chown) > 0, "changes owners"},
+		{e.certificates, "installs CA certificates"},
+		{e.user, "adds a user"},
+		{e.group && !e.user, "adds a group"},
+		{len(e.dirs) > 0, "makes directories"},
+		{len(e.chmod) > 0, "changes modes"},
+		{len(e.chown) > 0, "changes owners"},
 	} {
 		if d.it {
 			list = append(list, d.text)

@@ -122,7 +122,9 @@ func TestSARIFSchemaIsStrict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, change := range [][2]string{
-		{`"level": "error"`, `"level": "fatal"`}, {`"startLine": 2`, `"startLine": 0`}, {`"ruleId"`, `"rule"`},
+		{`"level": "error"`, `"level": "fatal"`},
+		{`"startLine": 2`, `"startLine": 0`},
+		{`"ruleId"`, `"rule"`},
 		{`"runs"`, `"run"`},
 	} {
 		text := strings.Replace(out.String(), change[0], change[1], 1)

@@ -55,7 +55,7 @@ func (sh *shell) start(in *shell, args []value, writes bool) {
 	name := one.name()
 	if body, ok := sh.funcs[name]; ok {
 		*sh.plain = false
-		sh.function(in, name, body)
+		sh.function(in, body)
 		return
 	}
 	if sh.builtin(name, args[1:]) {
@@ -76,7 +76,7 @@ func (sh *shell) start(in *shell, args []value, writes bool) {
 	*sh.calls = append(*sh.calls, one)
 }
 
-func (sh *shell) function(in *shell, name string, body *syntax.Stmt) {
+func (sh *shell) function(in *shell, body *syntax.Stmt) {
 	if sh.depth >= mostDepth {
 		sh.lost = true
 		return

@@ -64,8 +64,10 @@ const (
 func (c scripts) follow(s script, env []string, dir string) (*shell, []call) {
 	var calls []call
 	budget, plain := mostCommands, true
-	sh := &shell{script: s, scripts: c, vars: map[string]variable{}, funcs: map[string]*syntax.Stmt{},
-		dir: literal(dir), calls: &calls, budget: &budget, plain: &plain}
+	sh := &shell{
+		script: s, scripts: c, vars: map[string]variable{}, funcs: map[string]*syntax.Stmt{},
+		dir: literal(dir), calls: &calls, budget: &budget, plain: &plain,
+	}
 	for _, e := range env {
 		key, text, _ := strings.Cut(e, "=")
 		sh.vars[key] = variable{value{text: text, vars: []string{key}, pos: -1}, true}

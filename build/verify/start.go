@@ -111,9 +111,9 @@ func (b *result) search() []string {
 	return nil
 }
 
-// maker is the operation that gave a node of the image its mode and owner there,
-// and its instruction: nil where the base did or that is not known.
-func (b *result) maker(p site) (dockerfile.Op, *dockerfile.Instruction) {
+// maker is the instruction that gave a node of the image its mode and owner there:
+// nil where the base did or that is not known.
+func (b *result) maker(p site) *dockerfile.Instruction {
 	g := &grower{result: b, worlds: map[int]*world{}}
 	at := b.r.Result
 	for at != dockerfile.Scratch {
@@ -131,14 +131,14 @@ func (b *result) maker(p site) (dockerfile.Op, *dockerfile.Instruction) {
 			at = below
 			continue
 		default:
-			return op, nil
+			return nil
 		}
 		if below == dockerfile.Scratch || !holds(g.world(below).tree, p) {
-			return op, b.instruction(op)
+			return b.instruction(op)
 		}
 		at = below
 	}
-	return dockerfile.Op{}, nil
+	return nil
 }
 
 // holds reports whether a tree has the node, with its mode and owner.
