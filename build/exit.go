@@ -89,6 +89,7 @@ type FindingsError struct {
 	Verb     string
 	Errors   int
 	Warnings int // where they count, too
+	Fixable  int // of them, what verify --fix would put right
 }
 
 func (e *FindingsError) Error() string {
@@ -100,5 +101,12 @@ func (e *FindingsError) Hint() string {
 	if e.Verb == "audit" {
 		return "what to do stands below each finding; IMAGE_VERIFY=false prints them and stops nothing"
 	}
-	return "write the lines shown, or set IMAGE_VERIFY=false to build regardless"
+	lines := "write the lines shown"
+	switch {
+	case e.Fixable == 1:
+		lines += " (`archmage verify --fix` writes 1 of them)"
+	case e.Fixable > 1:
+		lines += fmt.Sprintf(" (`archmage verify --fix` writes %d of them)", e.Fixable)
+	}
+	return lines + ", or set IMAGE_VERIFY=false to build regardless"
 }

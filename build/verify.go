@@ -166,7 +166,13 @@ func (p *Project) stop(findings []verify.Finding, strict bool) error {
 		p.console.Warn("%s, ignored: IMAGE_VERIFY is false", plural(wrong+warnings, "finding"))
 		return nil
 	}
-	return &FindingsError{Verb: "verify", Errors: wrong, Warnings: warnings}
+	fixable := 0
+	for _, f := range findings {
+		if len(f.Edits) > 0 && (strict || f.Severity == verify.Error) {
+			fixable++
+		}
+	}
+	return &FindingsError{Verb: "verify", Errors: wrong, Warnings: warnings, Fixable: fixable}
 }
 
 func count(findings []verify.Finding) (wrong, warnings int) {
