@@ -31,7 +31,7 @@ type Options struct {
 	Transport http.RoundTripper // nil: TLS with the system's roots, proxies as the environment says
 	Notify    func(Wait)        // told of every pause before it begins, from any goroutine; may be nil
 
-	clock clock // tests replace it
+	Clock Clock // the zero value is the system's
 }
 
 // Auth is where credentials come from. It holds a token: never print it.
@@ -62,7 +62,7 @@ type Client struct {
 
 // New makes a client.
 func New(o Options) *Client {
-	pace := &pacer{max: o.RetryMax, delay: o.RetryDelay, notify: o.Notify, clock: o.clock.orReal()}
+	pace := &pacer{max: o.RetryMax, delay: o.RetryDelay, notify: o.Notify, clock: o.Clock.orReal()}
 	inner := o.Transport
 	if inner == nil {
 		inner = defaultTransport()

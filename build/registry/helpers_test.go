@@ -32,17 +32,17 @@ type fakeClock struct {
 
 func newClock() *fakeClock { return &fakeClock{at: time.Unix(1_700_000_000, 0), rand: 0.5} }
 
-func (c *fakeClock) clock() clock {
-	return clock{
-		now: func() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.at },
-		sleep: func(ctx context.Context, d time.Duration) error {
+func (c *fakeClock) clock() Clock {
+	return Clock{
+		Now: func() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.at },
+		Sleep: func(ctx context.Context, d time.Duration) error {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.slept = append(c.slept, d)
 			c.at = c.at.Add(d)
 			return ctx.Err()
 		},
-		jitter: func() float64 { return c.rand },
+		Jitter: func() float64 { return c.rand },
 	}
 }
 
@@ -123,7 +123,7 @@ func problem(code string) string {
 func testClient(t *testing.T, o Options) (*Client, *fakeClock) {
 	t.Helper()
 	c := newClock()
-	o.clock = c.clock()
+	o.Clock = c.clock()
 	if o.Transport == nil {
 		// net/http repeats a request by itself when a kept connection ends.
 		o.Transport = &http.Transport{DisableKeepAlives: true}

@@ -158,7 +158,7 @@ func (j *judge) retryAfter(resp *http.Response) time.Duration {
 		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(j.pace.clock.now()), 0)
+		return max(at.Sub(j.pace.clock.Now()), 0)
 	}
 	return 0
 }

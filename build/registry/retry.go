@@ -47,16 +47,17 @@ type again struct {
 func (a *again) Error() string { return a.cause.Error() }
 func (a *again) Unwrap() error { return a.cause }
 
-// clock is time, for tests to replace.
-type clock struct {
-	now    func() time.Time
-	sleep  func(context.Context, time.Duration) error
-	jitter func() float64 // in [0, 1)
+// Clock is what a client knows of time. Tests replace it, since a registry may
+// ask for minutes.
+type Clock struct {
+	Now    func() time.Time
+	Sleep  func(context.Context, time.Duration) error // ends early, with the cause, when the context does
+	Jitter func() float64                             // in [0, 1)
 }
 
-func (c clock) orReal() clock {
-	if c.now == nil {
-		return clock{now: time.Now, sleep: sleep, jitter: rand.Float64}
+func (c Clock) orReal() Clock {
+	if c.Now == nil {
+		return Clock{Now: time.Now, Sleep: sleep, Jitter: rand.Float64}
 	}
 	return c
 }
@@ -79,7 +80,7 @@ type pacer struct {
 	max    int
 	delay  time.Duration
 	notify func(Wait)
-	clock  clock
+	clock  Clock
 
 	mu    sync.Mutex
 	until map[string]time.Time
@@ -119,7 +120,7 @@ func (p *pacer) run(ctx context.Context, try func() error) error {
 		if repeat.limit {
 			continue // the next request to the host waits
 		}
-		if err := p.clock.sleep(ctx, d); err != nil {
+		if err := p.clock.Sleep(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -130,7 +131,7 @@ func (p *pacer) run(ctx context.Context, try func() error) error {
 // lengthened, and only backoff is a matter of the configured delay.
 func (p *pacer) pause(a *again, n int) (time.Duration, error) {
 	spread := func(d time.Duration, least, most float64) time.Duration {
-		return time.Duration(float64(d) * (least + (most-least)*p.clock.jitter()))
+		return time.Duration(float64(d) * (least + (most-least)*p.clock.Jitter()))
 	}
 	switch {
 	case a.after > maxRetryAfter:
@@ -156,7 +157,7 @@ func double(d time.Duration, n int, most time.Duration) time.Duration {
 func (p *pacer) hold(host string, d time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	until := p.clock.now().Add(d)
+	until := p.clock.Now().Add(d)
 	if !until.After(p.until[host]) {
 		return false
 	}
@@ -174,12 +175,12 @@ func (p *pacer) clear(ctx context.Context, host string) error {
 			return context.Cause(ctx)
 		}
 		p.mu.Lock()
-		d := p.until[host].Sub(p.clock.now())
+		d := p.until[host].Sub(p.clock.Now())
 		p.mu.Unlock()
 		if d <= 0 {
 			return nil
 		}
-		if err := p.clock.sleep(ctx, d); err != nil {
+		if err := p.clock.Sleep(ctx, d); err != nil {
 			return err
 		}
 	}
