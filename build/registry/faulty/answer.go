@@ -1,15 +1,22 @@
 package faulty
 
 import (
-	"fmt"
+	"bytes"
+	"errors"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
+
+// answer is what the registry said, held in memory.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
 
 // write hands an answer on as it is.
 func (a answer) write(w http.ResponseWriter, r *http.Request) {
@@ -29,14 +36,10 @@ func (a answer) head(w http.ResponseWriter) {
 
 // cut promises the whole body, sends half of it and hangs up.
 func (a answer) cut(w http.ResponseWriter) {
-	if len(a.body) == 0 {
-		drop(w)
-		return
-	}
-	a.head(w)
-	_, _ = w.Write(a.body[:len(a.body)/2])
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
+	if len(a.body) > 0 {
+		a.head(w)
+		_, _ = w.Write(a.body[:len(a.body)/2])
+		flush(w)
 	}
 	drop(w)
 }
@@ -44,16 +47,42 @@ func (a answer) cut(w http.ResponseWriter) {
 // drip sends the body in eight parts with a pause before each.
 func (a answer) drip(w http.ResponseWriter) {
 	a.head(w)
-	for body, part := a.body, len(a.body)/8+1; len(body) > 0; {
-		time.Sleep(5 * time.Millisecond)
-		n := min(part, len(body))
-		if _, err := w.Write(body[:n]); err != nil {
+	body := &slow{r: bytes.NewReader(a.body), part: len(a.body)/8 + 1}
+	for {
+		if _, err := io.CopyN(w, body, int64(body.part)); err != nil {
 			return
 		}
-		if f, ok := w.(http.Flusher); ok {
-			f.Flush()
-		}
-		body = body[n:]
+		flush(w)
+	}
+}
+
+// slow reads at most part bytes at once, with a pause before.
+type slow struct {
+	r    io.Reader
+	part int
+}
+
+const pause = 2 * time.Millisecond
+
+func (s *slow) Read(p []byte) (int, error) {
+	time.Sleep(pause)
+	return s.r.Read(p[:min(len(p), s.part)])
+}
+
+// broken is the half of r that arrives.
+func broken(r io.Reader, size int64) io.Reader {
+	return io.MultiReader(io.LimitReader(r, size/2), failing{})
+}
+
+type failing struct{}
+
+var errBroken = errors.New("the connection broke")
+
+func (failing) Read([]byte) (int, error) { return 0, errBroken }
+
+func flush(w http.ResponseWriter) {
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
 	}
 }
 
@@ -61,7 +90,7 @@ func (a answer) drip(w http.ResponseWriter) {
 func drop(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // net/http's own way to hang up
+		panic(http.ErrAbortHandler) //nolint:forbidigo // net/http's own way to hang up
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -72,39 +101,10 @@ func drop(w http.ResponseWriter) {
 // drain reads what the client sends, so that it sees the answer.
 func drain(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
 
-// door keeps the login: it answers the token server's requests, and those that
-// come without a good token. It reports whether it has.
-func (p *Proxy) door(w http.ResponseWriter, r *http.Request) bool {
-	p.mu.Lock()
-	login, good := p.plan.Login, "Bearer "+token(p.serial)
-	p.mu.Unlock()
-	switch {
-	case !login:
-		return false
-	case r.URL.Path == "/token":
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"token":%q}`, strings.TrimPrefix(good, "Bearer "))
-		return true
-	case r.Header.Get("Authorization") != good:
-		drain(r)
-		challenge(w, r)
-		return true
+func flipped(body []byte) []byte {
+	out := bytes.Clone(body)
+	if len(out) > 0 {
+		out[len(out)/2] ^= 0x20
 	}
-	return false
+	return out
 }
-
-func token(serial int) string { return fmt.Sprintf("token-%d", serial) }
-
-// expire makes every token that was given out a bad one.
-func (p *Proxy) expire() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.serial++
-}
-
-func challenge(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("WWW-Authenticate", `Bearer realm="http://`+r.Host+`/token",service="registry",scope="repository:`+repository(r.URL.Path)+`:pull,push"`)
-	say(http.StatusUnauthorized, "UNAUTHORIZED", "authentication required", nil)(w, r)
-}
-
-func isDigest(path string) bool { return strings.Contains(path, "sha256:") }

@@ -8,15 +8,14 @@
 package faulty
 
 import (
-	"bytes"
-	"encoding/binary"
-	"hash/fnv"
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Plan says what goes wrong and how often. The zero value breaks nothing.
@@ -26,6 +25,19 @@ type Plan struct {
 	Streak int     // at most so many faults in a row for one method and path; 0 is no bound
 	Faults []Fault // to choose from; nil is [Faults]
 	Login  bool    // ask for a bearer token; without it [Expired] never happens
+
+	Now     func() time.Time // what dates are reckoned from; nil is time.Now
+	OnWrite func(Write)      // told of every write, in its own goroutine, where it may block; may be nil
+}
+
+// Write is a request that changes the registry. It is told twice, unless a
+// fault keeps it from the registry: before it is handed on, and when the
+// registry has done it and the client has not heard of that.
+type Write struct {
+	N      int // from 1, in the order of arrival since [Proxy.Set]
+	Method string
+	Path   string
+	Done   bool
 }
 
 // Proxy is an [http.Handler] in front of a registry. It is safe for concurrent
@@ -36,35 +48,51 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	plan     Plan
+	writes   int
 	seen     map[string]uint64 // requests so far, by method and path
 	streak   map[string]int
+	last     map[string]Fault
 	injected map[Fault]int
 	tags     map[string]answer // what a tag named before it was last written
-	serial   int               // of the token that is good
+	given    map[string]bool   // tokens
+	expired  map[string]bool   // token and what it no longer opens
 	uploads  map[string]int    // blobs that arrived whole, by repository@digest
 }
 
 // New makes a proxy in front of the registry at upstream, e.g.
 // http://127.0.0.1:5000.
 func New(upstream *url.URL, plan Plan) *Proxy {
-	return &Proxy{
-		upstream: upstream, plan: plan,
+	p := &Proxy{
+		upstream: upstream,
 		client: &http.Client{
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 50, DisableCompression: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		seen: map[string]uint64{}, streak: map[string]int{}, injected: map[Fault]int{},
-		tags: map[string]answer{}, uploads: map[string]int{},
+		injected: map[Fault]int{}, given: map[string]bool{}, expired: map[string]bool{}, uploads: map[string]int{},
+	}
+	p.Set(plan)
+	return p
+}
+
+// Serve starts a proxy on a loopback port and returns its host:port. close ends
+// it with all its connections.
+func Serve(upstream *url.URL, plan Plan) (p *Proxy, host string, closeAll func()) {
+	p = New(upstream, plan)
+	s := httptest.NewServer(p)
+	return p, s.Listener.Addr().String(), func() {
+		s.CloseClientConnections()
+		s.Close()
+		p.client.CloseIdleConnections()
 	}
 }
 
-// Set replaces the plan, and forgets what of the old one was under way.
+// Set replaces the plan, and forgets what of the old one was under way: what is
+// written is no longer stale to anybody.
 func (p *Proxy) Set(plan Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.plan = plan
-	clear(p.seen)
-	clear(p.streak)
+	p.plan, p.writes = plan, 0
+	p.seen, p.streak, p.last, p.tags = map[string]uint64{}, map[string]int{}, map[string]Fault{}, map[string]answer{}
 }
 
 // Injected counts the faults so far.
@@ -81,21 +109,32 @@ func (p *Proxy) Uploads() map[string]int {
 	return maps.Clone(p.uploads)
 }
 
-// answer is what the registry said, held in memory. A tag that was absent has
-// status 404.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
+// Writes counts those that arrived since [Proxy.Set].
+func (p *Proxy) Writes() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.writes
+}
+
+func (p *Proxy) now() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plan.Now == nil {
+		return time.Now()
+	}
+	return p.plan.Now()
 }
 
 // ServeHTTP implements [http.Handler].
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.door(w, r) {
+	keep := p.door(r)
+	if keep != nil && r.URL.Path != "/token" {
+		drain(r)
+		keep(w, r)
 		return
 	}
 	f := p.choose(r)
-	if refuse, ok := refusals[f]; ok {
+	if refuse, ok := p.refusal(f); ok {
 		drain(r)
 		refuse(w, r)
 		return
@@ -103,60 +142,96 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch f {
 	case Reset:
 		drop(w)
-		return
-	case CutUpload:
-		_, _ = io.CopyN(io.Discard, r.Body, 1+r.ContentLength/2)
-		drop(w)
-		return
 	case Expired:
-		p.expire()
+		p.expire(r)
+		drain(r)
 		challenge(w, r)
-		return
 	case Stale:
 		p.mu.Lock()
 		old := p.tags[r.URL.Path]
 		p.mu.Unlock()
 		old.write(w, r)
-		return
+	default:
+		p.answer(w, r, f, keep)
 	}
-	p.forward(w, r, f)
 }
 
-// forward asks the registry and hands on what it says, or part of it.
-func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, f Fault) {
-	if r.Method == http.MethodPut && isManifest(r.URL.Path) {
-		p.remember(r)
+// answer asks the registry, or where local is set that, and hands on what it
+// says, or part of it.
+func (p *Proxy) answer(w http.ResponseWriter, r *http.Request, f Fault, local http.HandlerFunc) {
+	var got answer
+	var err error
+	if local != nil {
+		rec := httptest.NewRecorder()
+		local(rec, r)
+		got = answer{rec.Code, rec.Header(), rec.Body.Bytes()}
+	} else {
+		got, err = p.pass(r, f)
 	}
-	got, err := p.ask(r)
-	if err != nil {
-		http.Error(w, "upstream: "+err.Error(), http.StatusBadGateway)
-		return
-	}
-	if digest := r.URL.Query().Get("digest"); r.Method == http.MethodPut && digest != "" && got.status == http.StatusCreated {
-		p.mu.Lock()
-		p.uploads[repository(r.URL.Path)+"@"+digest]++
-		p.mu.Unlock()
-	}
-	switch f {
-	case LostAnswer:
+	switch {
+	case f == LostAnswer || f == CutUpload:
 		drop(w)
-	case Cut:
+	case err != nil:
+		http.Error(w, "upstream: "+err.Error(), http.StatusBadGateway)
+	case f == Cut:
 		got.cut(w)
-	case Corrupt:
+	case f == Corrupt:
 		got.body = flipped(got.body)
 		got.write(w, r)
-	case Drip:
+	case f == Drip:
 		got.drip(w)
 	default:
 		got.write(w, r)
 	}
 }
 
+// pass hands a request on, and notes what it changed.
+func (p *Proxy) pass(r *http.Request, f Fault) (answer, error) {
+	told := p.tell(r)
+	if r.Method == http.MethodPut && isTag(r.URL.Path) {
+		p.remember(r)
+	}
+	body := io.Reader(r.Body)
+	switch f {
+	case CutUpload:
+		body = broken(body, r.ContentLength)
+	case DripUpload:
+		body = &slow{r: body, part: int(r.ContentLength/8) + 1}
+	}
+	got, err := p.ask(r, body)
+	if digest := r.URL.Query().Get("digest"); err == nil && r.Method == http.MethodPut && digest != "" && got.status == http.StatusCreated {
+		p.mu.Lock()
+		p.uploads[repository(r.URL.Path)+"@"+digest]++
+		p.mu.Unlock()
+	}
+	if err == nil {
+		told()
+	}
+	return got, err
+}
+
+// tell tells of a write before, and with what it returns after it is done.
+func (p *Proxy) tell(r *http.Request) (done func()) {
+	if !isWrite(r) {
+		return func() {}
+	}
+	p.mu.Lock()
+	p.writes++
+	event, on := Write{N: p.writes, Method: r.Method, Path: r.URL.Path}, p.plan.OnWrite
+	p.mu.Unlock()
+	if on == nil {
+		return func() {}
+	}
+	on(event)
+	event.Done = true
+	return func() { on(event) }
+}
+
 // ask is the registry's own answer.
-func (p *Proxy) ask(r *http.Request) (answer, error) {
+func (p *Proxy) ask(r *http.Request, body io.Reader) (answer, error) {
 	u := *r.URL
 	u.Scheme, u.Host = p.upstream.Scheme, p.upstream.Host
-	req, err := http.NewRequestWithContext(r.Context(), r.Method, u.String(), r.Body)
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, u.String(), body)
 	if err != nil {
 		return answer{}, err
 	}
@@ -172,16 +247,16 @@ func (p *Proxy) ask(r *http.Request) (answer, error) {
 		return answer{}, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, body}, err
+	raw, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, raw}, err
 }
 
 // remember keeps what a tag names before it is written, for [Stale].
 func (p *Proxy) remember(r *http.Request) {
 	before := r.Clone(r.Context())
-	before.Method, before.Body, before.ContentLength = http.MethodGet, nil, 0
-	before.Header = http.Header{"Accept": {"*/*", manifests}}
-	old, err := p.ask(before)
+	before.Method, before.ContentLength = http.MethodGet, 0
+	before.Header = http.Header{"Accept": {manifests}}
+	old, err := p.ask(before, http.NoBody)
 	if err != nil {
 		return
 	}
@@ -191,75 +266,15 @@ func (p *Proxy) remember(r *http.Request) {
 }
 
 const manifests = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, " +
-	"application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json"
-
-// choose decides what happens to a request.
-func (p *Proxy) choose(r *http.Request) Fault {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	key := r.Method + " " + stable(r.URL)
-	n := p.seen[key]
-	p.seen[key]++
-	list := p.plan.Faults
-	if list == nil {
-		list = Faults()
-	}
-	dice := roll(p.plan.Seed, key, n)
-	if float64(uint32(dice))/(1<<32) >= p.plan.Rate || p.plan.Streak > 0 && p.streak[key] >= p.plan.Streak {
-		p.streak[key] = 0
-		return None
-	}
-	f := list[(dice>>32)%uint64(len(list))]
-	if !p.fits(f, r) {
-		p.streak[key] = 0
-		return None
-	}
-	p.streak[key]++
-	p.injected[f]++
-	return f
-}
-
-// stable is a request's address without what differs from run to run: uploads
-// have addresses of their own.
-func stable(u *url.URL) string {
-	path, _, found := strings.Cut(u.Path, "/blobs/uploads/")
-	if !found {
-		return u.Path
-	}
-	return path + "/blobs/uploads/ " + u.Query().Get("digest")
-}
-
-func roll(seed uint64, key string, n uint64) uint64 {
-	h := fnv.New64a()
-	_ = binary.Write(h, binary.LittleEndian, []uint64{seed, n})
-	_, _ = io.WriteString(h, key)
-	x := h.Sum64() // finished as splitmix64 is: neighbouring seeds share nothing
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-func isManifest(path string) bool { return strings.Contains(path, "/manifests/") }
-func isBlob(path string) bool     { return strings.Contains(path, "/blobs/sha256:") }
-func isUpload(path string) bool   { return strings.Contains(path, "/blobs/uploads/") }
+	"application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json, */*"
 
 // repository is the name in /v2/<name>/blobs/….
 func repository(path string) string {
 	path = strings.TrimPrefix(path, "/v2/")
-	for _, part := range []string{"/blobs/", "/manifests/", "/tags/"} {
+	for _, part := range []string{"/blobs/", "/manifests/", "/tags/", "/referrers/"} {
 		if name, _, ok := strings.Cut(path, part); ok {
 			return name
 		}
 	}
 	return path
-}
-
-func flipped(body []byte) []byte {
-	out := bytes.Clone(body)
-	if len(out) > 0 {
-		out[len(out)/2] ^= 0x20
-	}
-	return out
 }
