@@ -210,8 +210,12 @@ func hasLayers(ctx context.Context, repo registry.Repository, img v1.Image, what
 		if !l.MediaType.IsDistributable() {
 			continue
 		}
-		if err := repo.HasBlob(ctx, l.Digest.String()); err != nil {
-			return gone(what, fmt.Errorf("layer %d: %w", i+1, err))
+		err := repo.HasBlob(ctx, l.Digest.String())
+		if errors.Is(err, registry.ErrAbsent) {
+			err = fmt.Errorf("layer %d: %w", i+1, err)
+		}
+		if err != nil {
+			return gone(what, err)
 		}
 	}
 	return nil

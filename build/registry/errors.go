@@ -44,6 +44,10 @@ func (e *Error) Unwrap() []error {
 
 func (e *Error) cause() string {
 	text := causeText(e.Err)
+	var last *exhausted
+	if errors.As(e.Err, &last) && last.why() != "" {
+		text += " (" + last.why() + ")"
+	}
 	if e.kind != nil && !strings.HasPrefix(text, e.kind.Error()) {
 		return e.kind.Error() + ": " + text
 	}
@@ -74,8 +78,12 @@ func fail(op, ref, host string, err error) error {
 
 func kindOf(err error) error {
 	var terr *transport.Error
+	var last *exhausted
 	if errors.Is(err, ErrAbsent) {
 		return ErrAbsent
+	}
+	if errors.As(err, &last) {
+		return nil // it is not settled what the answer would have been
 	}
 	if !errors.As(err, &terr) {
 		return nil
@@ -88,15 +96,10 @@ func kindOf(err error) error {
 		return ErrAbsent
 	case code == http.StatusUnauthorized:
 		return ErrDenied
-	case code == http.StatusForbidden && !carries(terr, transport.TooManyRequestsErrorCode) && !limited(terr):
+	case code == http.StatusForbidden:
 		return ErrDenied
 	}
 	return nil
-}
-
-// limited reports whether a 403 was given up on as a rate limit.
-func limited(terr *transport.Error) bool {
-	return strings.Contains(strings.ToLower(terr.Error()), "secondary rate limit")
 }
 
 // causeText is err without URLs, which hold query strings of signed addresses
@@ -132,7 +135,12 @@ func shorten(text string) string {
 func (e *Error) Hint() string {
 	host := displayHost(e.host)
 	var unknown x509.UnknownAuthorityError
+	var last *exhausted
 	switch {
+	case errors.As(e.Err, &last) && last.limit:
+		return host + " wants fewer requests: run the same command again in a while; a higher IMAGE_RETRY_MAX waits for longer"
+	case errors.As(e.Err, &last):
+		return "run the same command again, it goes on from what is there; a higher IMAGE_RETRY_MAX tries for longer"
 	case e.kind == ErrDenied && e.host == "ghcr.io":
 		return "docker login ghcr.io, or set GITHUB_TOKEN to a token that may write packages"
 	case e.kind == ErrDenied:

@@ -27,22 +27,31 @@ type judge struct {
 	pace  *pacer
 }
 
-// callerRepeats marks, in a request's context, that the caller repeats it.
+// callerRepeats marks, in a request's context, that the caller repeats it. Its
+// value is the request's path: what else comes with that context is a login that
+// the request has led to.
 type callerRepeats struct{}
 
-func repeating(ctx context.Context) context.Context {
-	return context.WithValue(ctx, callerRepeats{}, true)
+func repeating(req *http.Request) context.Context {
+	return context.WithValue(req.Context(), callerRepeats{}, req.URL.Path)
 }
 
 // RoundTrip implements http.RoundTripper.
 func (j *judge) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Context().Value(callerRepeats{}) != nil {
+	if path := req.Context().Value(callerRepeats{}); path != nil {
 		// Authentication sends a request twice when its token has expired.
 		fresh, err := rewound(req)
 		if err != nil {
 			return nil, err
 		}
-		return j.once(fresh)
+		resp, err := j.once(fresh)
+		if err != nil || path == req.URL.Path {
+			return resp, err
+		}
+		if err := buffer(resp, req.URL.Host); err != nil {
+			return nil, err
+		}
+		return resp, nil
 	}
 	var resp *http.Response
 	err := j.pace.run(req.Context(), func() (err error) {

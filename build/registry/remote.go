@@ -115,8 +115,7 @@ func (r *remote) Head(ctx context.Context, ref string) (v1.Descriptor, error) {
 		method: http.MethodHead, path: "manifests/" + ref, ok: []int{http.StatusOK},
 		header: map[string]string{"Accept": accepted}, stale: r.staleness(ref),
 	})
-	var terr *transport.Error
-	if errors.As(err, &terr) && (terr.StatusCode == http.StatusForbidden || terr.StatusCode == http.StatusMethodNotAllowed) {
+	if headDenied(err) {
 		return r.headByGet(ctx, ref)
 	}
 	if err != nil {
@@ -182,7 +181,29 @@ func (r *remote) manifest(ctx context.Context, ref string) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	return NewManifest(raw, mediaTypeOf(resp))
+	m, err := NewManifest(raw, mediaTypeOf(resp))
+	if said, ok := contentDigest(resp); ok && !isDigest(ref) && said != digestOf(raw) {
+		return r.reread(ctx, said, m, err)
+	}
+	return m, err
+}
+
+// reread settles an answer about a tag whose body is not what its header says.
+// The bytes may have been corrupted on the way, and whoever copies them would
+// publish that: they are read again by the digest. There are also registries
+// whose header is wrong; they have nothing under that digest.
+func (r *remote) reread(ctx context.Context, said v1.Hash, m Manifest, bad error) (Manifest, error) {
+	again, err := r.manifest(ctx, said.String())
+	if kindOf(err) == ErrAbsent {
+		return m, bad
+	}
+	return again, err
+}
+
+// contentDigest is the digest that an answer gives of what it is about.
+func contentDigest(resp *http.Response) (v1.Hash, bool) {
+	h, err := v1.NewHash(resp.Header.Get("Docker-Content-Digest"))
+	return h, err == nil && h.Algorithm == "sha256"
 }
 
 func mediaTypeOf(resp *http.Response) types.MediaType {
@@ -220,10 +241,22 @@ func (r *remote) opener(ctx context.Context) opener {
 	}
 }
 
-// HasBlob implements [Repository].
+// HasBlob implements [Repository]. A HEAD that is denied does not say whether
+// that is a rate limit; the first byte is asked for then.
 func (r *remote) HasBlob(ctx context.Context, digest string) error {
-	_, err := r.send(ctx, call{method: http.MethodHead, path: "blobs/" + digest, ok: []int{http.StatusOK}})
+	c := call{method: http.MethodHead, path: "blobs/" + digest, ok: []int{http.StatusOK}}
+	_, err := r.send(ctx, c)
+	if headDenied(err) {
+		c.method, c.header, c.ok = http.MethodGet, map[string]string{"Range": "bytes=0-0"}, []int{http.StatusOK, http.StatusPartialContent}
+		_, err = r.send(ctx, c)
+	}
 	return r.fail("read", digest, err)
+}
+
+// headDenied reports whether a HEAD was answered by what only a GET explains.
+func headDenied(err error) bool {
+	var terr *transport.Error
+	return errors.As(err, &terr) && (terr.StatusCode == http.StatusForbidden || terr.StatusCode == http.StatusMethodNotAllowed)
 }
 
 // Tags implements [Repository]. A registry may hand them out in pages

@@ -47,6 +47,28 @@ type again struct {
 func (a *again) Error() string { return a.cause.Error() }
 func (a *again) Unwrap() error { return a.cause }
 
+// exhausted is the last of all attempts that were allowed.
+type exhausted struct {
+	cause error
+	tries int
+	limit bool          // the registry wants fewer requests
+	asked time.Duration // for more patience than there is; 0: not for that
+}
+
+func (e *exhausted) Error() string { return e.cause.Error() }
+func (e *exhausted) Unwrap() error { return e.cause }
+
+// why says why there is no other attempt; "" where none was asked for.
+func (e *exhausted) why() string {
+	switch {
+	case e.asked > 0:
+		return fmt.Sprintf("it asks to wait %s, which is too long", e.asked.Round(time.Second))
+	case e.tries > 1:
+		return fmt.Sprintf("tried %d times", e.tries)
+	}
+	return ""
+}
+
 // Clock is what a client knows of time. Tests replace it, since a registry may
 // ask for minutes.
 type Clock struct {
@@ -101,10 +123,12 @@ func (p *pacer) run(ctx context.Context, try func() error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		d, err := p.pause(repeat, n)
-		if err != nil {
-			return err
+		last := &exhausted{cause: repeat.cause, tries: n + 1, limit: repeat.limit}
+		if repeat.after > maxRetryAfter {
+			last.asked = repeat.after
+			return last
 		}
+		d := p.pause(repeat, n)
 		wait := Wait{Host: repeat.host, For: d, Reason: repeat.reason}
 		news := true
 		if repeat.limit {
@@ -112,7 +136,7 @@ func (p *pacer) run(ctx context.Context, try func() error) error {
 			news = p.hold(repeat.host, d)
 		}
 		if n >= p.max {
-			return repeat.cause
+			return last
 		}
 		if news && p.notify != nil {
 			p.notify(wait)
@@ -129,20 +153,18 @@ func (p *pacer) run(ctx context.Context, try func() error) error {
 // pause is how long to wait after the nth failed attempt. Jitter keeps parallel
 // jobs from coming back in step. What a registry asked for is only ever
 // lengthened, and only backoff is a matter of the configured delay.
-func (p *pacer) pause(a *again, n int) (time.Duration, error) {
+func (p *pacer) pause(a *again, n int) time.Duration {
 	spread := func(d time.Duration, least, most float64) time.Duration {
 		return time.Duration(float64(d) * (least + (most-least)*p.clock.Jitter()))
 	}
 	switch {
-	case a.after > maxRetryAfter:
-		return 0, fmt.Errorf("%w (it asks to wait %s, which is too long)", a.cause, a.after.Round(time.Second))
 	case a.after > 0:
-		return spread(a.after, 1, 1.1), nil
+		return spread(a.after, 1, 1.1)
 	case a.secondary:
 		d := double(secondaryPause, n, maxRetryAfter)
-		return max(spread(d, 0.75, 1.25), secondaryLeast), nil
+		return max(spread(d, 0.75, 1.25), secondaryLeast)
 	}
-	return spread(double(p.delay, n, max(p.delay, maxBackoff)), 0.8, 1.2), nil
+	return spread(double(p.delay, n, max(p.delay, maxBackoff)), 0.8, 1.2)
 }
 
 func double(d time.Duration, n int, most time.Duration) time.Duration {

@@ -120,19 +120,19 @@ func TestJitterNeverShortensWhatWasAskedFor(t *testing.T) {
 		c := newClock()
 		c.rand = r
 		p := &pacer{max: 9, delay: time.Second, clock: c.clock()}
-		if d, _ := p.pause(&again{after: 20 * time.Second}, 3); d < 20*time.Second || d > 22*time.Second {
+		if d := p.pause(&again{after: 20 * time.Second}, 3); d < 20*time.Second || d > 22*time.Second {
 			t.Errorf("Retry-After of 20s became %s", d)
 		}
 		for n := range 9 {
-			if d, _ := p.pause(&again{secondary: true}, n); d < 30*time.Second || d > 13*time.Minute {
+			if d := p.pause(&again{secondary: true}, n); d < 30*time.Second || d > 13*time.Minute {
 				t.Errorf("pause %d for a secondary rate limit is %s", n, d)
 			}
 		}
 		p.delay = 0
-		if d, _ := p.pause(&again{secondary: true}, 0); d < 30*time.Second {
+		if d := p.pause(&again{secondary: true}, 0); d < 30*time.Second {
 			t.Errorf("the configured delay scaled a rate limit to %s", d)
 		}
-		if d, _ := p.pause(&again{}, 50); d != 0 {
+		if d := p.pause(&again{}, 50); d != 0 {
 			t.Errorf("no delay became %s", d)
 		}
 	}

@@ -113,7 +113,7 @@ type exchange struct {
 
 // RoundTrip implements http.RoundTripper.
 func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := repeating(req.Context())
+	ctx := repeating(req)
 	var resp *http.Response
 	try := func() (err error) {
 		fresh, err := rewound(req)
