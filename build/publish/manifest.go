@@ -137,8 +137,11 @@ func sortOut(missing *MissingError, refs []string, errs []error) error {
 	case len(others) == 0:
 		return missing
 	}
-	return errors.Join(append(others, errors.New(missing.Error()))...)
+	return errors.Join(append(others, alsoMissing{missing})...)
 }
+
+// alsoMissing says what is missing, and what to do, where that is not all.
+type alsoMissing struct{ *MissingError }
 
 // prepare makes the indexes, and asks of every tag whether it may be moved.
 func prepare(ctx context.Context, joins []Join, members [][]*member, o Options) ([]*move, error) {

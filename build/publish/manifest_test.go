@@ -12,6 +12,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/archmage-go/archmage/build/console"
 	"github.com/archmage-go/archmage/build/registry"
 )
 
@@ -302,6 +303,9 @@ func TestWhatIsUnknownIsNotMissing(t *testing.T) {
 		var missing *MissingError
 		if err == nil || errors.As(err, &missing) || !strings.Contains(err.Error(), "/b:dev-amd64") || len(s.writes()) != 0 {
 			t.Errorf("%d: %v", code, err)
+		}
+		if said := console.Text(err); !strings.Contains(said, "hint: build them first") {
+			t.Errorf("%d: it does not say what to do: %s", code, said)
 		}
 	}
 }
