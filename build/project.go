@@ -49,10 +49,10 @@ func Open(ctx context.Context, src config.Source, c *console.Console) (*Project,
 	if s.Force {
 		c.Note("IMAGE_FORCE is set: what is otherwise refused is overwritten")
 	}
-	return &Project{Settings: s, runner: src.Runner, console: c, client: client(s, c)}, nil
+	return &Project{Settings: s, runner: src.Runner, console: c, client: registry.New(clientOptions(s, c))}, nil
 }
 
-func client(s *config.Settings, c *console.Console) *registry.Client {
+func clientOptions(s *config.Settings, c *console.Console) registry.Options {
 	o := registry.Options{
 		Auth:     registry.Auth(s.Auth),
 		RetryMax: s.RetryMax, RetryDelay: s.RetryDelay, Jobs: s.Jobs,
@@ -61,7 +61,7 @@ func client(s *config.Settings, c *console.Console) *registry.Client {
 	for _, m := range s.Mirrors {
 		o.Mirrors = append(o.Mirrors, registry.Mirror(m))
 	}
-	return registry.New(o)
+	return o
 }
 
 // path is a slash path of the repository as the operating system spells it.

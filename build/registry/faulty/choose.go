@@ -18,10 +18,11 @@ func (p *Proxy) choose(r *http.Request) Fault {
 	n := p.seen[k]
 	p.seen[k]++
 	f := p.rolled(r, roll(p.plan.Seed, k, n))
-	if p.last[k] = f; f == None {
+	if f == None {
 		p.streak[k] = 0
 		return None
 	}
+	p.renewed[k] = p.renewed[k] || f == Expired
 	p.streak[k]++
 	p.injected[f]++
 	return f

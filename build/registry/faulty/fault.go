@@ -84,8 +84,9 @@ func (p *Proxy) fits(f Fault, r *http.Request) bool {
 	case BlobNotThere:
 		return put && isManifest(r.URL.Path)
 	case Expired:
-		// The answer to it is a new token: that one is good.
-		return p.plan.Login && bearer(r) != "" && p.last[key(r)] != Expired
+		// The answer to it is a new token, which has to be good for several
+		// that ask the same at once.
+		return p.plan.Login && bearer(r) != "" && !p.renewed[key(r)]
 	}
 	return true
 }

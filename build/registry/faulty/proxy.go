@@ -51,7 +51,7 @@ type Proxy struct {
 	writes   int
 	seen     map[string]uint64 // requests so far, by method and path
 	streak   map[string]int
-	last     map[string]Fault
+	renewed  map[string]bool // requests that a token has expired for since [Proxy.Set]
 	injected map[Fault]int
 	tags     map[string]answer // what a tag named before it was last written
 	given    map[string]bool   // tokens
@@ -92,7 +92,7 @@ func (p *Proxy) Set(plan Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan, p.writes = plan, 0
-	p.seen, p.streak, p.last, p.tags = map[string]uint64{}, map[string]int{}, map[string]Fault{}, map[string]answer{}
+	p.seen, p.streak, p.renewed, p.tags = map[string]uint64{}, map[string]int{}, map[string]bool{}, map[string]answer{}
 }
 
 // Injected counts the faults so far.

@@ -23,7 +23,7 @@ type Shared map[string][]string
 // http://127.0.0.1:5000: index, images, configs and layers. It is an error where
 // a tag names something else or something that is not whole.
 func (s Shared) Check(ctx context.Context, registry string) error {
-	return s.check(ctx, reader{url: registry})
+	return s.check(ctx, reader{url: registry, read: map[string]bool{}})
 }
 
 // Watch checks over and over, without reading layers through, until stop is
@@ -32,12 +32,12 @@ func (s Shared) Watch(registry string) (stop func() error) {
 	ended, found := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for {
-			err := s.check(context.Background(), reader{url: registry, skim: true})
+			err := s.check(context.Background(), reader{url: registry, skim: true, read: map[string]bool{}})
 			select {
 			case <-ended:
 				found <- err
 				return
-			case <-time.After(time.Millisecond): // leaves the processor to what is watched
+			case <-time.After(3 * time.Millisecond): // leaves the processor to what is watched
 			}
 			if err != nil {
 				found <- err
@@ -68,13 +68,14 @@ func (s Shared) check(ctx context.Context, r reader) error {
 // Digest is what a tag names, "" where it is absent. What it names has to be
 // whole.
 func Digest(ctx context.Context, registry, repo, tag string) (string, error) {
-	return reader{url: registry}.tag(ctx, repo, tag)
+	return reader{url: registry, read: map[string]bool{}}.tag(ctx, repo, tag)
 }
 
 // reader reads one registry.
 type reader struct {
 	url  string
-	skim bool // do not read layers through
+	skim bool            // do not read layers through
+	read map[string]bool // parts, by address, that were read and are whole
 }
 
 type descriptor struct {
@@ -106,6 +107,9 @@ func (r reader) below(ctx context.Context, repo string, raw []byte) error {
 		return err
 	}
 	for _, d := range m.Manifests {
+		if r.read[repo+d.Digest] {
+			continue
+		}
 		child, err := r.part(ctx, repo+"/manifests/", d)
 		if err == nil {
 			err = r.below(ctx, repo, child)
@@ -113,6 +117,7 @@ func (r reader) below(ctx context.Context, repo string, raw []byte) error {
 		if err != nil {
 			return err
 		}
+		r.read[repo+d.Digest] = true
 	}
 	if m.Manifests != nil {
 		return nil
@@ -122,14 +127,17 @@ func (r reader) below(ctx context.Context, repo string, raw []byte) error {
 	}
 	for _, d := range append(m.Layers, *m.Config) {
 		var err error
-		if r.skim {
+		switch {
+		case r.read[repo+d.Digest]:
+		case r.skim:
 			_, err = r.ask(ctx, http.MethodHead, repo+"/blobs/"+d.Digest)
-		} else {
+		default:
 			_, err = r.part(ctx, repo+"/blobs/", d)
 		}
 		if err != nil {
 			return err
 		}
+		r.read[repo+d.Digest] = true
 	}
 	return nil
 }
