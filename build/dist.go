@@ -3,6 +3,7 @@ package build
 import (
 	"bufio"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/plan"
 )
 
@@ -40,8 +42,9 @@ func (p *Project) ownOut(name string) error {
 		return err
 	}
 	ignore := filepath.Join(out, ".gitignore")
+	files.Sweep(out)
 	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := os.WriteFile(ignore, []byte(ignoreAll), 0o644); err != nil {
+		if err := files.Replace(ignore, func(w io.Writer) error { _, err := io.WriteString(w, ignoreAll); return err }); err != nil {
 			return err
 		}
 	}

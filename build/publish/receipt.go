@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/platform"
 )
 
@@ -59,24 +61,11 @@ func (r Receipt) Save(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	files.Sweep(dir)
+	return files.Replace(filepath.Join(dir, r.FileName()), func(w io.Writer) error {
+		_, err := w.Write(append(raw, '\n'))
 		return err
-	}
-	f, err := os.CreateTemp(dir, ".tmp-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(raw, '\n'))
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, r.FileName()))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	})
 }
 
 // Receipts reads those in dir, by file name; none where dir is not there. Other
@@ -84,7 +73,7 @@ func (r Receipt) Save(dir string) error {
 // that was cut short would otherwise go unnoticed. index.json is that of an
 // image layout.
 func Receipts(dir string) ([]Receipt, error) {
-	files, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -93,7 +82,7 @@ func Receipts(dir string) ([]Receipt, error) {
 	}
 	var list []Receipt
 	var errs []error
-	for _, f := range files {
+	for _, f := range entries {
 		if f.IsDir() || filepath.Ext(f.Name()) != ".json" || f.Name() == "index.json" {
 			continue
 		}

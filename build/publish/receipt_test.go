@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/registry"
 )
 
@@ -106,5 +107,19 @@ func TestMissingTellsAbsentFromUnknown(t *testing.T) {
 		if got, err := Missing(t.Context(), legs, 1); err == nil || got[0] || !strings.Contains(err.Error(), "dev-amd64") {
 			t.Errorf("%d: %v, %v", code, got, err)
 		}
+	}
+}
+
+func TestWhatAKilledRunWasWritingGoesWithTheNextReceipt(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, files.Prefix+"1"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := Receipt{Image: "app", Name: "r/app", Tag: "v1-amd64", Digest: "sha256:1"}
+	if err := r.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != r.FileName() {
+		t.Errorf("left %v, %v", left, err)
 	}
 }

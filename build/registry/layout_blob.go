@@ -3,19 +3,15 @@ package registry
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"os"
-	"path/filepath"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-)
 
-// tempPrefix begins the names of files that are being written. What a killed
-// process leaves under such a name is removed by a later one.
-const tempPrefix = ".tmp-"
+	"github.com/archmage-go/archmage/build/files"
+)
 
 // checkedFile fails at its end when what was read is not what want says.
 type checkedFile struct {
@@ -48,7 +44,7 @@ func (l *layout) putBlob(ctx context.Context, d v1.Descriptor, open func() (io.R
 		return err
 	}
 	defer rc.Close()
-	return replace(l.blob(d.Digest), func(w io.Writer) error {
+	return files.Replace(l.blob(d.Digest), func(w io.Writer) error {
 		got, n, err := v1.SHA256(io.TeeReader(until(ctx, rc), w))
 		if err == nil && (n != d.Size || got != d.Digest) {
 			err = fmt.Errorf("digest mismatch: want %s of %d bytes, got %s of %d", d.Digest, d.Size, got, n)
@@ -69,26 +65,4 @@ func until(ctx context.Context, r io.Reader) io.Reader {
 		}
 		return r.Read(p)
 	})
-}
-
-// replace gives path the content that write writes, all of it or none.
-func replace(path string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

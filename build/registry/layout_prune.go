@@ -4,10 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/archmage-go/archmage/build/files"
 )
 
 // grace is how old a blob that nothing refers to, and that no replaced entry
@@ -20,6 +21,7 @@ const grace = time.Hour
 // the lock. Where the index cannot be followed to its end, nothing is removed.
 // Failing to remove is no error: it costs space.
 func (l *layout) prune(index *v1.IndexManifest, replaced *v1.Descriptor) {
+	l.sweep()
 	keep, drop := map[v1.Hash]bool{}, map[v1.Hash]bool{}
 	for _, d := range index.Manifests {
 		if !l.mark(d, keep) {
@@ -35,8 +37,7 @@ func (l *layout) prune(index *v1.IndexManifest, replaced *v1.Descriptor) {
 			return nil
 		}
 		h := v1.Hash{Algorithm: filepath.Base(filepath.Dir(path)), Hex: e.Name()}
-		temp := strings.HasPrefix(e.Name(), tempPrefix)
-		if keep[h] || !temp && !isBlobName(h) {
+		if keep[h] || !isBlobName(h) {
 			return nil
 		}
 		if info, err := e.Info(); drop[h] || err == nil && info.ModTime().Before(old) {
@@ -44,6 +45,15 @@ func (l *layout) prune(index *v1.IndexManifest, replaced *v1.Descriptor) {
 		}
 		return nil
 	})
+}
+
+// sweep removes what killed processes were writing.
+func (l *layout) sweep() {
+	files.Sweep(l.dir)
+	algorithms, _ := os.ReadDir(l.path("blobs"))
+	for _, a := range algorithms {
+		files.Sweep(l.path("blobs", a.Name()))
+	}
 }
 
 // mark adds d and everything below it to keep; false where that is not known.

@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/archmage-go/archmage/build/files"
 )
 
 // Blobs are written without a lock, under a temporary name. index.json is
@@ -179,7 +181,7 @@ func (l *layout) putIndex(index *v1.IndexManifest) error {
 		return err
 	}
 	write := func(file string, content []byte) error {
-		return replace(l.path(file), func(w io.Writer) error {
+		return files.Replace(l.path(file), func(w io.Writer) error {
 			_, err := w.Write(content)
 			return err
 		})

@@ -27,7 +27,8 @@ func (s Shared) Check(ctx context.Context, registry string) error {
 }
 
 // Watch checks over and over, without reading layers through, until stop is
-// called, which waits for the check under way and returns what was wrong first.
+// called; that waits for the check under way and returns what was wrong first.
+// A tag that the registry answers a server error for is left open.
 func (s Shared) Watch(registry string) (stop func() error) {
 	ended, found := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -55,6 +56,9 @@ func (s Shared) check(ctx context.Context, r reader) error {
 	for _, ref := range slices.Sorted(maps.Keys(s)) {
 		repo, tag, _ := strings.Cut(ref, ":")
 		digest, err := r.tag(ctx, repo, tag)
+		if r.skim && errors.Is(err, ErrServer) {
+			continue // docker-registry 2.8 answers so while a tag is written
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", ref, err)
 		}
@@ -83,6 +87,9 @@ type descriptor struct {
 	Digest    string `json:"digest"`
 	Size      int64  `json:"size"`
 }
+
+// ErrServer is what a registry answers that does not know.
+var ErrServer = errors.New("the registry does not know")
 
 var errAbsent = errors.New("404")
 
@@ -171,6 +178,8 @@ func (r reader) ask(ctx context.Context, method, path string) ([]byte, error) {
 		return nil, err
 	case resp.StatusCode == http.StatusNotFound:
 		return nil, fmt.Errorf("%s: %w", path, errAbsent)
+	case resp.StatusCode >= 500:
+		return nil, fmt.Errorf("%s: %s: %w", path, resp.Status, ErrServer)
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s: %s", path, resp.Status)
 	}
