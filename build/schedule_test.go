@@ -15,14 +15,8 @@ import (
 )
 
 var (
-	schedules    = flag.Int("faults.schedules", ciSchedules, "schedules of faults to play")
+	schedules    = flag.Int("faults.schedules", faulty.Schedules, "schedules of faults to play")
 	scheduleSeed = flag.Uint64("faults.seed", 1, "seed of the first schedule; the next ones follow")
-)
-
-// How many schedules CI and `make nightly` play.
-const (
-	ciSchedules      = 40
-	nightlySchedules = 1000
 )
 
 // TestSchedules publishes through registries that fail. Half of the schedules
@@ -54,7 +48,7 @@ func playAll(t *testing.T, upstreams ...func(*testing.T) upstream) {
 		}
 	})
 	for _, f := range faulty.Faults() {
-		if injected[f] == 0 && *schedules >= ciSchedules {
+		if injected[f] == 0 && *schedules >= faulty.Schedules {
 			t.Errorf("%d schedules without: %s", *schedules, f)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // TestMain makes archmage, run by the scripts, the real main in a process of
-// its own.
+// its own. The others are for what happens to that process, see faults_test.go.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"archmage": main})
+	testscript.Main(m, map[string]func(){"archmage": main, "archmage-verbs": verbsMain, "archmage-timed": timedMain})
 }
 
 // TestScripts runs testdata/script/<verb>_<case>.txtar: what a user types and
