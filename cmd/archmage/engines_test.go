@@ -85,7 +85,8 @@ func TestEngines(t *testing.T) {
 func enginesEnv() ([]string, error) {
 	var env []string
 	for _, name := range []string{
-		"ENGINES_DIR", "ENGINES_REGISTRY", "DOCKER_HOST", "DOCKER_CONFIG", "BUILDKIT_HOST", "BUILDX_CONFIG", "BUILDX_BUILDER",
+		"ENGINES_DIR", "ENGINES_REGISTRY", "ENGINES_REGISTRY3", "ENGINES_REGISTRY_TLS", "ENGINES_REGISTRY3_TLS",
+		"ENGINES_TLS_HOST", "ENGINES_CA", "ENGINES_LOGIN", "DOCKER_HOST", "DOCKER_CONFIG", "BUILDKIT_HOST", "BUILDX_CONFIG", "BUILDX_BUILDER",
 		"CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF", "BUILDAH_ISOLATION",
 	} {
 		value := os.Getenv(name)
@@ -106,7 +107,7 @@ func addEngines(e *testscript.Env, env []string) error {
 		return err
 	}
 	var errs []error
-	for _, name := range []string{"docker", "buildah", "skopeo"} {
+	for _, name := range []string{"docker", "buildah", "skopeo", "crane"} {
 		path, err := exec.LookPath(name)
 		if err == nil {
 			err = os.Symlink(path, filepath.Join(dir, name))
