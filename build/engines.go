@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/image"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/platform"
 	"github.com/archmage-go/archmage/build/run"
@@ -64,7 +65,7 @@ func (p *Project) askBuildx(ctx context.Context, start bool) (e plan.Engine, dri
 	if p.Builder != "" {
 		args = append(args, p.Builder)
 	}
-	out, err := run.Output(ctx, p.runner, run.Cmd{Name: p.ContainerTool, Args: args})
+	out, err := run.Output(ctx, p.runner, run.Cmd{Name: p.ContainerTool, Args: args, Without: image.Secret})
 	if err != nil {
 		e.Missing = lastLine(err)
 		return e, ""

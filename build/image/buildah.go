@@ -58,7 +58,7 @@ func (b Buildah) take(ctx context.Context, r Request, name, out string) (v1.Imag
 	if err := b.run(ctx, "buildah", r, push, push); err != nil {
 		return nil, err
 	}
-	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: "buildah", Args: []string{"rmi", name}}); err != nil {
+	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: "buildah", Args: []string{"rmi", name}, Without: Secret}); err != nil {
 		return nil, err
 	}
 	img, err := readDir(out)

@@ -114,7 +114,7 @@ func (b Buildx) save(ctx context.Context, r Request, name, out string) (v1.Image
 	if err := b.run(ctx, "buildx", r, save, save); err != nil {
 		return nil, err
 	}
-	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: b.Tool, Args: []string{"image", "rm", name}}); err != nil {
+	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: b.Tool, Args: []string{"image", "rm", name}, Without: Secret}); err != nil {
 		return nil, err
 	}
 	return b.Blobs.fromArchive(ctx, r, out)

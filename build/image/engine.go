@@ -56,6 +56,7 @@ func (e *FailedError) Hint() string { return "to repeat it by hand: " + e.Comman
 // that cmd names may be gone by then.
 func (e Engine) run(ctx context.Context, name string, r Request, cmd, byHand run.Cmd) error {
 	cmd.Group = true
+	cmd.Without = r.withheld
 	cmd.Dir = r.Root // which paths of the settings are relative to
 	log := e.Log(r.leg())
 	cmd.Stderr = log

@@ -34,7 +34,7 @@ func (s Store) Answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	// Not info, which says last that it could not print, rather than why.
-	_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"version"}})
+	_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"version"}, Without: Secret})
 	return err
 }
 
@@ -54,7 +54,7 @@ func (s Store) Load(ctx context.Context, ref string, img v1.Image) error {
 		return err
 	})
 	group.Go(func() error {
-		_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"load", "--quiet"}, Stdin: r})
+		_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"load", "--quiet"}, Stdin: r, Without: Secret})
 		r.CloseWithError(io.ErrClosedPipe)
 		return err
 	})

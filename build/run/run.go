@@ -24,6 +24,10 @@ type Cmd struct {
 	Dir  string   // working directory; "" is the caller's
 	Env  []string // KEY=value added to, or replacing, the caller's environment
 
+	// Without reports the names of the caller's variables that the program does
+	// not get. nil: it gets all.
+	Without func(name string) bool
+
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // nil discards
 
@@ -83,7 +87,7 @@ const killDelay = 2 * time.Second
 func (OS) Run(ctx context.Context, c Cmd) error {
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, c.Stdin, c.Stdout, c.Stderr
-	cmd.Env = environ(os.Environ(), c.Env, c.Dir)
+	cmd.Env = environ(withheld(os.Environ(), c.Without), c.Env, c.Dir)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = killDelay
 	if c.Group {
@@ -110,18 +114,28 @@ func (OS) Run(ctx context.Context, c Cmd) error {
 // Find implements [Runner].
 func (OS) Find(name string) (string, error) { return exec.LookPath(name) }
 
+// withheld is env less the variables that without names.
+func withheld(env []string, without func(string) bool) []string {
+	if without == nil {
+		return env
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return without(variable(kv)) })
+}
+
+// variable is the name in KEY=value.
+func variable(kv string) string { k, _, _ := strings.Cut(kv, "="); return k }
+
 // environ is base with the entries of add replacing those of the same name.
 // PWD follows dir: the go command and git resolve symlinks by it.
 func environ(base, add []string, dir string) []string {
 	if abs, err := filepath.Abs(dir); dir != "" && err == nil {
 		add = append([]string{"PWD=" + abs}, add...)
 	}
-	name := func(kv string) string { k, _, _ := strings.Cut(kv, "="); return k }
 	set := map[string]bool{}
 	for _, kv := range add {
-		set[name(kv)] = true
+		set[variable(kv)] = true
 	}
-	env := slices.DeleteFunc(slices.Clone(base), func(kv string) bool { return set[name(kv)] })
+	env := slices.DeleteFunc(slices.Clone(base), func(kv string) bool { return set[variable(kv)] })
 	return append(env, add...)
 }
 

@@ -78,6 +78,17 @@ func TestEnvReplacesAndPWDFollowsDir(t *testing.T) {
 	}
 }
 
+func TestVariablesAreWithheld(t *testing.T) {
+	t.Setenv("A", "caller")
+	t.Setenv("B", "caller")
+	t.Setenv("PWD", "")
+	hide := func(name string) bool { return name == "A" || name == "B" }
+	out, err := Output(t.Context(), OS{}, helper(t, "env", Cmd{Env: []string{"B=added"}, Without: hide}))
+	if want := "A= B=added PWD= same=false"; err != nil || string(out) != want {
+		t.Errorf("%s, %v; want %s", out, err, want)
+	}
+}
+
 func TestEnvironHoldsEachNameOnce(t *testing.T) {
 	got := environ([]string{"A=1", "PWD=/old", "B=2", "ABC=3"}, []string{"B=4", "C=5"}, "/new")
 	if want := []string{"A=1", "ABC=3", "PWD=/new", "B=4", "C=5"}; !slices.Equal(got, want) {
