@@ -14,7 +14,7 @@ const (
 	boundFloor = 1 << 30   // bytes that any layer may unpack to
 	boundRatio = 2000      // further bytes, for each compressed one
 	boundMost  = 256 << 30 // bytes in any case
-	maxEntries = 4 << 20   // of all layers of one image
+	maxEntries = 2 << 20   // of all layers of one image; some 400 bytes of memory each
 )
 
 // unpack reads a layer uncompressed, under ctx, which has to outlive it. A layer

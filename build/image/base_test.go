@@ -273,3 +273,19 @@ func TestASpooledLayerEndsWithTheBlobs(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Layers that are within their bounds one by one are not so together.
+func TestManyLayersAreBoundedTogether(t *testing.T) {
+	half := make([]rootfs.Entry, maxEntries/2+1)
+	for i := range half {
+		half[i] = rootfs.Entry{Path: "/f", Node: &rootfs.Node{}}
+	}
+	layer := pending{entries: func(context.Context) ([]rootfs.Entry, error) { return half, nil }}
+	one, two := snapshot{layers: []pending{layer}}, snapshot{layers: []pending{layer, layer}}
+	if _, err := (snapshot{}).stack(one).tree(t.Context()); err != nil {
+		t.Errorf("one layer: %v", err)
+	}
+	if _, err := (snapshot{}).stack(two).tree(t.Context()); err == nil || err.Error() != "the layers list more than 2097152 files" {
+		t.Errorf("two: %v", err)
+	}
+}

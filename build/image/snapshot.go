@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/archmage-go/archmage/build/rootfs"
@@ -34,11 +35,16 @@ func (s snapshot) add(p pending, lower, upper rootfs.Tree) snapshot {
 	return snapshot{layers: append(s.layers[:len(s.layers):len(s.layers)], p), fold: treeSnapshot(upper).fold}
 }
 
+// maxEntries bounds what a base's layers list together: each entry takes some
+// 400 bytes of memory, and anybody may have written them.
+const maxEntries = 2 << 20
+
 // stack is s with the layers of t on top. The tree is folded from the layers.
 func (s snapshot) stack(t snapshot) snapshot {
 	layers := append(s.layers[:len(s.layers):len(s.layers)], t.layers...)
 	return snapshot{layers: layers, fold: once(func(ctx context.Context) (rootfs.Tree, error) {
 		tree, err := s.tree(ctx)
+		count := 0
 		for _, p := range t.layers {
 			if err != nil {
 				return rootfs.Tree{}, err
@@ -46,6 +52,9 @@ func (s snapshot) stack(t snapshot) snapshot {
 			var entries []rootfs.Entry
 			if entries, err = p.entries(ctx); err == nil {
 				tree, err = tree.Apply(entries)
+			}
+			if count += len(entries); err == nil && count > maxEntries {
+				err = fmt.Errorf("the layers list more than %d files", maxEntries)
 			}
 		}
 		return tree, err

@@ -17,6 +17,7 @@ import (
 type layerReader struct {
 	edit   *Editor
 	data   func(off, size int64) Content
+	limits layerLimits
 	gone   map[string]bool // whiteouts, by the path that they remove
 	opaque map[string]bool
 	count  int
@@ -71,8 +72,8 @@ func (l *layerReader) parent(p string) (string, error) {
 		name, rest, _ = strings.Cut(rest, "/")
 		switch kid := dir.kids[name]; {
 		case kid == nil:
-			if l.count++; l.count > maxEntries {
-				return "", fmt.Errorf("more than %d entries", maxEntries)
+			if l.count++; l.count > l.limits.entries {
+				return "", fmt.Errorf("more than %d entries", l.limits.entries)
 			}
 			dir.set(name, &Node{Mode: fs.ModeDir | implied | 0o755, owner: l.edit.own})
 		case !kid.IsDir():

@@ -11,10 +11,12 @@ import (
 )
 
 // Bounds on a layer, which anybody may have written. Names and links have
-// Linux's own bounds: nothing longer can be unpacked anywhere.
+// Linux's own bounds: nothing longer can be unpacked anywhere. With as many
+// entries and as much text as there may be, reading takes some 600 MB of memory;
+// the largest layers in public have a third of either.
 const (
-	maxEntries = 4 << 20   // listed or implied
-	maxText    = 512 << 20 // bytes of all names, link targets and capabilities
+	maxEntries = 1 << 20   // listed or implied
+	maxText    = 128 << 20 // bytes of all names, link targets and capabilities
 	maxPath    = 4096
 	maxName    = 255
 	maxCap     = 1024
@@ -40,8 +42,15 @@ func ReadLayer(r io.Reader, data func(off, size int64) Content) ([]Entry, error)
 	if data == nil {
 		data = func(off, size int64) Content { return &Section{off, size} }
 	}
+	return readEntries(r, data, layerLimits{maxEntries, maxText})
+}
+
+// layerLimits bound the memory that a layer takes.
+type layerLimits struct{ entries, text int }
+
+func readEntries(r io.Reader, data func(off, size int64) Content, lim layerLimits) ([]Entry, error) {
 	in := &counter{r: r}
-	l := &layerReader{edit: Tree{}.Edit(), data: data, gone: map[string]bool{}, opaque: map[string]bool{}}
+	l := &layerReader{edit: Tree{}.Edit(), data: data, limits: lim, gone: map[string]bool{}, opaque: map[string]bool{}}
 	last := ""
 	for archive := tar.NewReader(in); ; {
 		h, err := archive.Next()
@@ -80,10 +89,10 @@ func (l *layerReader) bound(h *tar.Header) error {
 	l.count++
 	l.text += len(h.Name) + len(h.Linkname) + capLen
 	switch {
-	case l.count > maxEntries:
-		return fmt.Errorf("more than %d entries", maxEntries)
-	case l.text > maxText:
-		return fmt.Errorf("names of more than %d bytes in all", maxText)
+	case l.count > l.limits.entries:
+		return fmt.Errorf("more than %d entries", l.limits.entries)
+	case l.text > l.limits.text:
+		return fmt.Errorf("names of more than %d bytes in all", l.limits.text)
 	case len(h.Name) > maxPath || len(h.Linkname) > maxPath:
 		return fmt.Errorf("name longer than %d bytes", maxPath)
 	case slices.ContainsFunc(strings.Split(h.Name, "/"), func(s string) bool { return len(s) > maxName }):
