@@ -181,6 +181,8 @@ func final(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var plain tls.RecordHeaderError
 	switch {
+	case errors.Is(err, errElsewhere), errors.Is(err, errPlainHTTP):
+		return true
 	case errors.As(err, &dns):
 		return dns.IsNotFound
 	case errors.As(err, &cert), errors.As(err, &alert), errors.As(err, &unknown), errors.As(err, &plain):

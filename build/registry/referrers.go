@@ -41,11 +41,14 @@ func (r *remote) AddReferrers(ctx context.Context, digest string, list []v1.Desc
 	return tagReferrers(ctx, r, digest, list)
 }
 
+// maxReferrers is more than any manifest has.
+const maxReferrers = 10000
+
 // askReferrers uses the API; known is false where the registry has none. What
 // is no index, such as the page of a website, is no answer of the API.
 func (r *remote) askReferrers(ctx context.Context, digest string) (list []v1.Descriptor, known bool, err error) {
 	at := r.url("referrers/" + digest)
-	for range 1000 {
+	for page := 0; page < 1000 && len(list) <= maxReferrers; page++ {
 		body := &sink{size: -1}
 		resp, err := r.send(ctx, call{
 			method: http.MethodGet, at: at, ok: []int{http.StatusOK}, sink: body,

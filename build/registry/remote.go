@@ -259,6 +259,9 @@ func headDenied(err error) bool {
 	return errors.As(err, &terr) && (terr.StatusCode == http.StatusForbidden || terr.StatusCode == http.StatusMethodNotAllowed)
 }
 
+// maxTags is more than the largest repositories in public have.
+const maxTags = 1 << 20
+
 // Tags implements [Repository]. A registry may hand them out in pages
 // (distribution-spec 1.1, "Listing Tags").
 func (r *remote) Tags(ctx context.Context) ([]string, error) {
@@ -266,7 +269,7 @@ func (r *remote) Tags(ctx context.Context) ([]string, error) {
 	next := r.url("tags/list") + "?n=1000"
 	for page := 0; next != ""; page++ {
 		more, following, err := r.tagPage(ctx, next)
-		if err == nil && page > 1000 {
+		if err == nil && (page > 1000 || len(tags) > maxTags) {
 			err = errors.New("the list of tags does not end")
 		}
 		if err != nil {

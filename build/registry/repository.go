@@ -71,8 +71,16 @@ type Manifest struct {
 	Digest    v1.Hash // of Raw
 }
 
+// maxListed bounds what one manifest lists, entries or layers, each of which is
+// worth a request. No registry takes as many, and no runtime a tenth of it.
+const maxListed = 4096
+
 // NewManifest computes the digest of raw. An empty mediaType is read from raw.
+// One that lists more than anybody needs is an error.
 func NewManifest(raw []byte, mediaType types.MediaType) (Manifest, error) {
+	if err := checkListed(raw); err != nil {
+		return Manifest{}, err
+	}
 	if !mediaType.IsImage() && !mediaType.IsIndex() {
 		own, err := ownMediaType(raw)
 		if err != nil {
@@ -111,6 +119,19 @@ func ownMediaType(raw []byte) (types.MediaType, error) {
 		return types.OCIManifestSchema1, nil
 	}
 	return "", nil
+}
+
+// checkListed leaves it to others to say what is no manifest.
+func checkListed(raw []byte) error {
+	var list struct {
+		Manifests []struct{} `json:"manifests"`
+		Layers    []struct{} `json:"layers"`
+	}
+	_ = json.Unmarshal(raw, &list)
+	if n := max(len(list.Manifests), len(list.Layers)); n > maxListed {
+		return fmt.Errorf("manifest %s lists %d entries, at most %d are read", digestOf(raw), n, maxListed)
+	}
+	return nil
 }
 
 func isDigest(ref string) bool { return strings.Contains(ref, ":") }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -32,7 +33,7 @@ func (c *Client) session(ctx context.Context, repo name.Repository, mode Mode, a
 		if err != nil {
 			return nil, err
 		}
-		door := &guard{registry: repo.RegistryStr(), plain: loopback(repo.RegistryStr()), inner: c.base}
+		door := &guard{registry: repo.RegistryStr(), plain: loopback(repo.RegistryStr()), secret: auth != authn.Anonymous, inner: c.base}
 		login, err := transport.NewWithContext(ctx, repo.Registry, auth, transport.NewUserAgent(door, "archmage"), scopes)
 		if err != nil {
 			return nil, fmt.Errorf("log in to %s: %w", displayHost(repo.RegistryStr()), err)
@@ -54,14 +55,36 @@ var errPlainHTTP = errors.New("plain HTTP is spoken with this machine alone")
 // the registry's own host is plain exactly when it is loopback. Other hosts,
 // where token servers and blobs are, may be plain only when they and the
 // registry are loopback.
+//
+// It also keeps a login where it is. go-containerregistry leaves credentials
+// out of the header of a redirected request, but sends the body of one again,
+// which is where a refresh token is; and it logs in where a redirected ping
+// says. That is refused; without credentials there is nothing to keep.
 type guard struct {
 	registry string
 	plain    bool
+	secret   bool // there are credentials
 	inner    http.RoundTripper
+}
+
+var errElsewhere = errors.New("the login is redirected to another host, which gets no credentials")
+
+// leaves reports whether req takes a login to another host.
+func (g *guard) leaves(req *http.Request) bool {
+	if !g.secret || req.Response == nil || req.Response.Request == nil {
+		return false
+	}
+	from := req.Response.Request.URL
+	ping := from.Host == g.registry && from.Path == "/v2/"
+	form := req.Header.Get("Content-Type") == "application/x-www-form-urlencoded"
+	return from.Host != req.URL.Host && (ping || form || req.Header.Get("Authorization") != "")
 }
 
 // RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if g.leaves(req) {
+		return nil, errElsewhere
+	}
 	if req.URL.Host != g.registry {
 		if req.URL.Scheme != "https" && !(g.plain && loopback(req.URL.Host)) {
 			return nil, errPlainHTTP
@@ -133,7 +156,7 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil
 		}
 		err = x.sink.take(resp)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, errLarger) && ctx.Err() == nil {
 			return &again{host: req.URL.Host, reason: "answer cut short", cause: err}
 		}
 		return err

@@ -28,6 +28,9 @@ type sink struct {
 	got  io.ReadCloser
 }
 
+// errLarger is final: the next answer would be as large.
+var errLarger = errors.New("answer is larger")
+
 // take replaces what an earlier attempt left.
 func (s *sink) take(resp *http.Response) error {
 	defer func() { resp.Body.Close(); resp.Body = http.NoBody }()
@@ -44,7 +47,7 @@ func (s *sink) take(resp *http.Response) error {
 		return err
 	}
 	if s.size < 0 && int64(len(body)) > limit {
-		return fmt.Errorf("answer is larger than %d bytes", limit)
+		return fmt.Errorf("%w than %d bytes", errLarger, limit)
 	}
 	if err := s.check(int64(len(body)), digestOf(body)); err != nil {
 		return err
