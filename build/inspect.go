@@ -104,8 +104,10 @@ func (p *Project) printReport(r *publish.Report, o InspectOptions) error {
 // unprintable is what no commit's name holds: labels are anybody's text.
 func unprintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// plain is text for a terminal.
+// plain is text for a terminal, and for a log of GitHub's, whose runner takes
+// "##[" for a command wherever it stands.
 func plain(text string) string {
+	text = strings.ReplaceAll(text, "##[", "## [")
 	if strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(text)
 	}

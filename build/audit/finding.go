@@ -19,7 +19,7 @@ type Finding struct {
 // Error is the message after the platform. What is wrong with an index as a
 // whole has no platform.
 func (f Finding) Error() string {
-	text := f.Message
+	text := plain(f.Message) // it names files of the image
 	if f.NotChecked {
 		text = "not checked: " + text
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/archmage-go/archmage/build/platform"
 )
@@ -68,12 +69,13 @@ func WriteText(w io.Writer, reports []Report) error {
 	return err
 }
 
-// plain makes text harmless for a terminal, and one line.
+// plain makes text harmless for a terminal, and one line. GitHub's runner takes
+// "##[" for a command wherever it stands in a log.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		if !unicode.IsPrint(r) {
 			return '?'
 		}
 		return r
-	}, text)
+	}, strings.ReplaceAll(text, "##[", "## ["))
 }

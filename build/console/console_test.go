@@ -93,6 +93,18 @@ func TestControlCharactersAreHarmless(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
+	for bad, want := range map[string]string{
+		"a\n::error::b":         "a\n: :error::b",
+		"::error::b":            ": :error::b",
+		"a\n \t::stop-commands": "a\n \t: :stop-commands",
+		"a ##[error]b":          "a ## [error]b",
+		"std::string::b":        "std::string::b",
+		"a\u202eb\u2028c":       "a?b?c",
+	} {
+		if got := Text(errors.New(bad)); got != want {
+			t.Errorf("%q: %q, want %q", bad, got, want)
+		}
+	}
 	var errOut bytes.Buffer
 	p := New(nil, &errOut).Prefix("app", 2)
 	fmt.Fprint(p, "one\r\ntw\x1b[2Jo\nthr")

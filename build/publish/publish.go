@@ -130,8 +130,12 @@ func (r *refusal) Error() string { return r.what + ": " + r.cause }
 func (r *refusal) Hint() string  { return r.hint }
 
 func refuse(what, format string, args ...any) *refusal {
-	return &refusal{what: what, cause: fmt.Sprintf(format, args...)}
+	return &refusal{what: what, cause: oneLine(fmt.Sprintf(format, args...))}
 }
+
+// oneLine keeps what labels and indexes say, which is anybody's text, from
+// looking like further lines of archmage's own.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 const forceHint = "IMAGE_FORCE=true replaces it"
 

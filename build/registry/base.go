@@ -44,7 +44,7 @@ type NoPlatformError struct {
 }
 
 func (e *NoPlatformError) Error() string {
-	return fmt.Sprintf("resolve %s: no image for %s (it has %s)", e.Ref, e.Want, strings.Join(e.Have, ", "))
+	return fmt.Sprintf("resolve %s: no image for %s (it has %s)", e.Ref, e.Want, strings.Join(strings.Fields(strings.Join(e.Have, ", ")), " "))
 }
 
 // Resolve finds the base image that ref means on p, in the mirror that serves

@@ -222,7 +222,7 @@ func TestHugeConfigsAreRefused(t *testing.T) {
 			if err == nil || errors.Is(err, ErrAbsent) {
 				t.Errorf("%s: %v", name, err)
 			}
-			})
+		})
 		if used > 256<<20 {
 			t.Errorf("%s: %d MB were allocated for it", name, used>>20)
 		}
