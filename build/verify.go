@@ -145,7 +145,7 @@ func (p *Project) check(w *work, o verify.Options) ([]verify.Subject, []verify.F
 	for i, img := range w.images {
 		subjects[i] = verify.Subject{
 			Image: img.Name, Root: root.FS(), Dir: root, Context: img.Context, Recipes: w.recipes[img.Name],
-			Bin: p.Bin, Commands: commands, Planned: p.Platforms, Bases: w.bases,
+			Out: relative(img.Context, p.Out), Bin: p.Bin, Commands: commands, Planned: p.Platforms, Bases: w.bases,
 		}
 	}
 	o.Jobs = p.Jobs

@@ -85,7 +85,7 @@ func compile(form string) *regexp.Regexp {
 var placeholder = regexp.MustCompile(`\{(?:name|os|arch|variant)\}`)
 
 var parts = map[string]string{
-	"name": `[^/]+`, "os": `[a-z0-9]+`, "arch": `[A-Za-z0-9_]+?`, "variant": `[a-z0-9.]*`,
+	"name": `[^/]+`, "os": `(?:linux|darwin|windows|(?:free|net|open)bsd|[a-z]*solaris|illumos|android|aix|plan9|js|wasip1)`, "arch": `[A-Za-z0-9_]+?`, "variant": `[a-z0-9.]*`,
 }
 
 // paths are the names of a command's binary for p: with the variant, and

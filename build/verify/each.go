@@ -60,8 +60,12 @@ next:
 	return groups
 }
 
-// at is a finding that stands on an instruction.
+// at is a finding that stands on an instruction: of a trigger, on the ONBUILD
+// where this file has it.
 func (s *state) at(r *dockerfile.Recipe, ins *dockerfile.Instruction) Finding {
+	if from := onBuild(r.File, ins); from != nil {
+		ins = from
+	}
 	return Finding{File: r.Dockerfile, Start: ins.Range.Start, End: ins.Range.End}
 }
 

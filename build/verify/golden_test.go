@@ -30,6 +30,7 @@ import (
 //	target: stage
 //	args: KEY=value
 //	bin: form
+//	out: dist                            archmage's output directory (the default is none)
 //	elf: path arch [REL]                 an ELF header to write
 //	mode: path 0644                      of a file or directory (the default is 0755)
 //	lint: yes                            BuildKit's rules too
@@ -160,7 +161,7 @@ func (r *repo) evaluate(t testing.TB, image string, over map[string][]byte) (Sub
 	}
 	t.Cleanup(func() { root.Close() })
 	s := Subject{
-		Image: image, Root: root.FS(), Dir: root, Context: get("context"), Bin: get("bin"),
+		Image: image, Root: root.FS(), Dir: root, Context: get("context"), Bin: get("bin"), Out: get("out"),
 		Commands: r.settings["commands"], Planned: r.platforms(t, "planned"), Bases: r.bases,
 	}
 	args := map[string]string{}

@@ -44,13 +44,11 @@ func (s *state) kept(t *take) []string {
 	return list
 }
 
-// named reports whether a path is a binary's.
+// named reports whether a path is a binary's: one that a command or another
+// tool makes where binaries are, or a program.
 func (s *state) named(t *take) bool {
-	if s.bin.makes(t.path, t.r.Platform) || s.files.program(t.path) != "" {
-		return true
-	}
-	_, _, form := s.bin.parse(t.path)
-	return s.bin.contains(t.path) && (form || s.files.exists(t.path) && !document(t.path))
+	return s.bin.makes(t.path, t.r.Platform) || s.files.program(t.path) != "" ||
+		s.bin.contains(t.path) && !document(t.path)
 }
 
 func tellIgnored(s *state, list []*take) (message, fix string) {

@@ -22,7 +22,7 @@ type defaulted struct {
 func platformDefaults(s *state) []Finding {
 	var found []defaulted
 	for _, r := range s.judged() {
-		own := defaults(r)
+		own := s.defaults(r)
 		found = append(found, own...)
 		for _, t := range s.takes {
 			t.claimed = t.claimed || t.r == r && follows(t, own)
@@ -44,13 +44,14 @@ func platformDefaults(s *state) []Finding {
 }
 
 // defaults finds them in a recipe: in stages that the target needs, and before
-// the first FROM where such a stage uses the value.
-func defaults(r *dockerfile.Recipe) []defaulted {
+// the first FROM where such a stage uses the value. One that says what every
+// platform of the image would say, such as TARGETOS=linux, changes nothing.
+func (s *state) defaults(r *dockerfile.Recipe) []defaulted {
 	var list []defaulted
 	add := func(ins *dockerfile.Instruction, counts func(dockerfile.Arg) bool) {
 		d := defaulted{r: r, ins: ins}
 		for _, a := range ins.Args {
-			if isAutomatic(a.Key) && a.Default != nil && counts(a) {
+			if isAutomatic(a.Key) && a.Default != nil && s.deviates(a) && counts(a) {
 				d.args = append(d.args, a)
 			}
 		}
@@ -73,6 +74,12 @@ func defaults(r *dockerfile.Recipe) []defaulted {
 		}
 	}
 	return list
+}
+
+// deviates reports whether a default is another value than that of any of the
+// image's platforms.
+func (s *state) deviates(a dockerfile.Arg) bool {
+	return slices.ContainsFunc(s.platforms(), func(p platform.Platform) bool { return differs(a, p) })
 }
 
 // mentions reports whether a default hands on the value that there is.

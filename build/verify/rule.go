@@ -35,7 +35,7 @@ func table() []row {
 		fatal("VariantCollision", "Two variants of one architecture take the same binary", each(collides, tellCollision, editArch)),
 		fatal("ArchBlindCopy", "One binary is copied for platforms that need different ones", each(blind, tellBlind, editBlind)),
 		fatal("IgnoredBinary", "The ignore file keeps a binary out of the build context", each(ignored, tellIgnored, editIgnored)),
-		fatal("UnknownBinary", "No command makes the binary that is copied, and there is no such file", each(unknown, tellUnknown)),
+		fatal("UnknownBinary", "No command makes the binary that is copied, and there is no such file", unknownBinary),
 
 		fatal("BuildPlatformBase", "The image is built on a base of another platform", buildPlatformBase),
 		fatal("SinglePlatformDigest", "A base is pinned to the digest of one platform", singlePlatformDigest),
@@ -51,6 +51,7 @@ func table() []row {
 
 		warn("ArchByBuildArg", "A build argument decides the architecture, not the platform", archByBuildArg),
 		warn("GlobbedBinary", "A wildcard names a binary", each(globbed, tellGlobbed)),
+		warn("OutputCopied", "A source is in archmage's output directory, which no build context has", each(output, tellOutput)),
 		warn("ParentIgnoreFile", "The .dockerignore beside the Dockerfile is never read", parentIgnoreFile),
 
 		warn("EmulatedBuild", "A program is compiled under emulation", emulatedBuild),

@@ -72,6 +72,7 @@ func TestEveryRuleHasItsPageAndCases(t *testing.T) {
 // circumstances are what some pages say about their examples, as settings of a
 // case.
 var circumstances = map[string]string{
+	"OutputCopied":     "out: dist",
 	"ParentIgnoreFile": "dockerfile: build/app/Dockerfile",
 	"SinglePlatformDigest": "base: docker.io/library/alpine:3.22@sha256:1111111111111111111111111111111111111111111111111111111111111111 image linux/amd64\n" +
 		"base: docker.io/library/alpine:3.22@sha256:2222222222222222222222222222222222222222222222222222222222222222 index linux/amd64 linux/arm64",

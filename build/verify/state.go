@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"cmp"
+
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
 )
@@ -55,14 +57,14 @@ func takesOf(r *dockerfile.Recipe) []*take {
 		if c.Action < 0 {
 			continue
 		}
-		ins := instruction(r.File, c.Range, c.Action)
+		copy := r.Ops[c.Op].File.Actions[c.Action].Copy
+		ins := instruction(r.File, c.Range, c.Action, copy)
 		if ins == nil {
 			continue
 		}
 		for _, p := range c.Paths {
 			list = append(list, &take{
-				r: r, ins: ins, source: c.Action, path: p, op: c.Op,
-				copy: r.Ops[c.Op].File.Actions[c.Action].Copy, ignore: drop,
+				r: r, ins: ins, source: c.Action, path: p, op: c.Op, copy: copy, ignore: drop,
 			})
 		}
 	}
@@ -70,17 +72,23 @@ func takesOf(r *dockerfile.Recipe) []*take {
 }
 
 // instruction is the COPY or ADD that stands there. Its sources are the first
-// actions of its operation, in their order; heredocs come after them.
-func instruction(f *dockerfile.File, at dockerfile.Range, action int) *dockerfile.Instruction {
+// actions of its operation, in their order; heredocs come after them. Of several
+// triggers, which all stand on one FROM, it is the one that may mean does.
+func instruction(f *dockerfile.File, at dockerfile.Range, action int, does *dockerfile.Copy) *dockerfile.Instruction {
+	var first *dockerfile.Instruction
 	for i := range f.Stages {
 		for k := range f.Stages[i].Instructions {
 			ins := &f.Stages[i].Instructions[k]
-			if copies(ins) && ins.Range.Start.Line == at.Start.Line && action < len(ins.Sources) {
+			if !copies(ins) || ins.Range.Start.Line != at.Start.Line || action >= len(ins.Sources) {
+				continue
+			}
+			if !ins.OnBuild || means(ins, action, does) {
 				return ins
 			}
+			first = cmp.Or(first, ins)
 		}
 	}
-	return nil
+	return first
 }
 
 func copies(ins *dockerfile.Instruction) bool { return ins.Keyword == "COPY" || ins.Keyword == "ADD" }

@@ -27,6 +27,7 @@ type Subject struct {
 	Context string               // slash path of the build context from Root; "" is Root
 	Recipes []*dockerfile.Recipe // one for each of the image's platforms, in their order
 
+	Out      string              // archmage's own output directory as the context sees it, which is never in it; "" is none
 	Bin      string              // form of a binary's path from Root, with {name}, {os}, {arch}, {variant}
 	Commands []string            // names of every command of the repository
 	Planned  []platform.Platform // of the whole run; nil is those of Recipes
@@ -85,7 +86,7 @@ func (o Options) judge(st *state) []Finding {
 			continue
 		}
 		for _, f := range row.check(st) {
-			f.Rule, f.Severity, f.URL = row.Name, row.Severity, row.URL
+			f.Rule, f.Severity, f.URL = row.Name, cmp.Or(f.Severity, row.Severity), row.URL
 			all = append(all, f)
 		}
 	}
