@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/archmage-go/archmage/build/config"
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/platform"
@@ -37,9 +36,6 @@ func (p *Project) images() ([]plan.Image, []plan.Skipped, error) {
 		images[i].BuildArgs = merged(p.BuildArgs, img.BuildArgs)
 		if img.Target == "" {
 			images[i].Target = p.Target
-		}
-		if nameErr := config.CheckImageName(img.Name); nameErr != nil {
-			err = errors.Join(err, nameErr)
 		}
 	}
 	return images, skipped, err

@@ -61,7 +61,7 @@ func (p *Project) selectedImages(ctx context.Context) ([]plan.Image, error) {
 	if len(rest) > 0 {
 		return nil, plan.Unknown(rest, all, nil)
 	}
-	if err := plan.CheckPlatforms(selected); err != nil {
+	if err := errors.Join(plan.CheckNames(selected), plan.CheckPlatforms(selected)); err != nil {
 		return nil, err
 	}
 	if len(selected) == 0 {

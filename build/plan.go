@@ -79,7 +79,7 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 		return nil, err
 	}
 	selected, rest := plan.SelectImages(all, p.What)
-	if err := plan.CheckPlatforms(selected); err != nil {
+	if err := errors.Join(plan.CheckNames(selected), plan.CheckPlatforms(selected)); err != nil {
 		return nil, err
 	}
 	recipes, err := e.evaluate(ctx, selected)

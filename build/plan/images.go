@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -68,6 +70,41 @@ func declare(l Layout, found []Image) ([]Image, error) {
 		images = append(images, img)
 	}
 	return images, errors.Join(errs...)
+}
+
+// LegalName is the nearest name that an image can have: in lower case, with a
+// dash for what cannot be in it. "" where nothing is left.
+func LegalName(text string) string {
+	text = illegal.ReplaceAllString(strings.ToLower(text), "-")
+	text = separators.ReplaceAllStringFunc(text, func(s string) string {
+		if s == "." || s == "_" || s == "__" || strings.Trim(s, "-") == "" {
+			return s
+		}
+		return "-"
+	})
+	return strings.Trim(text, "._-")
+}
+
+var (
+	illegal    = regexp.MustCompile(`[^a-z0-9._-]+`)
+	separators = regexp.MustCompile(`[._-]+`)
+)
+
+// CheckNames refuses images that no registry could hold. It is for images that
+// are selected: what a directory is called is no reason to build nothing else.
+func CheckNames(selected []Image) error {
+	var errs []error
+	for _, img := range selected {
+		if legal.MatchString(img.Name) {
+			continue
+		}
+		hint := "name its image in archmage.yaml, with `dockerfile: " + img.Dockerfile + "`"
+		if better := LegalName(img.Name); better != "" {
+			hint = "name it in archmage.yaml: `" + better + "` with `dockerfile: " + img.Dockerfile + "`, or leave it out of WHAT"
+		}
+		errs = append(errs, usage("image "+img.Name+" of "+img.Dockerfile, hint, "not a legal image name"))
+	}
+	return errors.Join(errs...)
 }
 
 // CheckPlatforms refuses images that nothing would be built of: those of
@@ -219,8 +256,9 @@ func (f *finder) root(dir string) error {
 		return nil
 	}
 	mains := programs(f.fsys, dir)
-	if len(mains) == 0 && !exists(f.fsys, "go.mod") {
-		mains = []string{path.Base(filepath.ToSlash(dir))}
+	if !exists(f.fsys, "go.mod") && (len(mains) == 0 || len(mains) == 1 && mains[0] == "") {
+		base := path.Base(filepath.ToSlash(dir))
+		mains = []string{cmp.Or(LegalName(base), base)}
 	}
 	if len(mains) != 1 {
 		f.skipped = append(f.skipped, Skipped{Dir: file, Reason: "serves no single command: name its image in archmage.yaml"})

@@ -64,6 +64,8 @@ func TestImagesAreFoundWhereProjectsKeepThem(t *testing.T) {
 		{"root, several commands", []string{"Dockerfile", "go.mod=module x", "cmd/a/m.go" + main, "cmd/b/m.go" + main}, ""},
 		{"root, one of two is for another system", []string{"Dockerfile", "go.mod=module x", "cmd/a/m.go" + main, "cmd/b/m_windows.go" + main}, "a:Dockerfile"},
 		{"root, no Go", []string{"Dockerfile"}, "repo:Dockerfile"},
+		{"root, a program without go.mod", []string{"Dockerfile", "main.go" + main}, "repo:Dockerfile"},
+		{"root, a program in cmd without go.mod", []string{"Dockerfile", "cmd/main.go" + main}, "repo:Dockerfile"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

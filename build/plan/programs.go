@@ -45,7 +45,10 @@ func programName(fsys fs.FS, dir string) string {
 	if dir != "." && dir != "cmd" {
 		return path.Base(dir)
 	}
-	data, _ := fs.ReadFile(fsys, "go.mod")
+	data, err := fs.ReadFile(fsys, "go.mod")
+	if err != nil {
+		return ""
+	}
 	return moduleName(modfile.ModulePath(data))
 }
 
