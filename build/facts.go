@@ -58,9 +58,26 @@ type evaluator struct {
 	bases      dockerfile.BaseResolver                                      // nil is offline
 	labels     func(img plan.Image, r *dockerfile.Recipe) map[string]string // nil adds none
 	everything bool                                                         // look for commands even where no image copies one
+	guess      bool                                                         // commands may be read from package clauses where go cannot list them
 	start      bool                                                         // start a builder that is not running, to ask it
 	overlay    map[string][]byte                                            // see dockerfile.Input
 	found      plan.Discovered                                              // what an earlier look found; without commands they are looked for
+}
+
+// commands finds those of the repository. Who judges and compiles nothing can do
+// with a guess where the go command does not answer: a module may be in want of
+// a newer one, or of the network.
+func (e evaluator) commands(ctx context.Context) (plan.Discovered, error) {
+	found, err := plan.Commands(ctx, e.runner, e.Root, e.Platforms, e.goEnv()...)
+	if err == nil || !e.guess || ctx.Err() != nil || is[*plan.UsageError](err) {
+		return found, err
+	}
+	guessed, guessErr := plan.Guess(e.Root, e.Platforms)
+	if guessErr != nil {
+		return found, errors.Join(err, guessErr)
+	}
+	e.console.Warn("commands are those that package clauses name, since go cannot list them: %v", err)
+	return guessed, nil
 }
 
 // evaluate makes the recipes of every image, by name, in the order of its

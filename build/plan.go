@@ -88,7 +88,7 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 	}
 	found := e.found
 	if found.Commands == nil && (len(rest) > 0 || e.everything || p.needCommands(recipes)) {
-		if found, err = plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...); err != nil {
+		if found, err = e.commands(ctx); err != nil {
 			return nil, err
 		}
 	}

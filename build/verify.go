@@ -37,7 +37,7 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 		return err
 	}
 	judge.Pedantic = o.Pedantic
-	e, asked := evaluator{Project: p}, newAskedBases(p.client)
+	e, asked := evaluator{Project: p, guess: true}, newAskedBases(p.client)
 	if o.Bases {
 		e.bases = asked
 	}

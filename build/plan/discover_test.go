@@ -186,10 +186,24 @@ func TestCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			commands, skipped := lines(d)
+			guess(t, c.files, commands)
 			if !slices.Equal(commands, c.commands) || !slices.Equal(skipped, c.skipped) {
 				t.Errorf("commands\n  %s\nwant\n  %s\nskipped\n  %s\nwant\n  %s", strings.Join(commands, "\n  "), strings.Join(c.commands, "\n  "), strings.Join(skipped, "\n  "), strings.Join(c.skipped, "\n  "))
 			}
 		})
+	}
+}
+
+// guess compares what package clauses say, which is the same but for build tags
+// that are the go command's own.
+func guess(t *testing.T, files map[string]string, want []string) {
+	t.Helper()
+	platforms, _, _ := platform.ParseList("linux/amd64 linux/arm64 linux/arm/v7")
+	d, err := Guess(repoOf(t, files), platforms)
+	got, _ := lines(d)
+	want = slices.DeleteFunc(slices.Clone(want), func(s string) bool { return strings.HasPrefix(s, "v7 ") })
+	if err != nil || !slices.Equal(got, want) || d.Skipped != nil {
+		t.Errorf("a guess: %v\n  %s\nwant\n  %s", err, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 }
 

@@ -35,10 +35,15 @@ func programs(fsys fs.FS, root string) []string {
 }
 
 func isMain(dir string) bool {
-	ctx := build.Default
-	ctx.GOOS, ctx.GOARCH, ctx.CgoEnabled = "linux", "amd64", false
-	p, err := ctx.ImportDir(dir, 0)
+	p, err := importDir(dir, "amd64")
 	return err == nil && p.Name == "main"
+}
+
+// importDir reads what of a package is built for Linux on an architecture.
+func importDir(dir, arch string) (*build.Package, error) {
+	ctx := build.Default
+	ctx.GOOS, ctx.GOARCH, ctx.CgoEnabled = "linux", arch, false
+	return ctx.ImportDir(dir, 0)
 }
 
 func programName(fsys fs.FS, dir string) string {
