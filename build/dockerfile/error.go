@@ -1,8 +1,10 @@
 package dockerfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
@@ -42,8 +44,46 @@ func (e *evaluation) fail(err error) error {
 	if failed := e.bases.failures(e); len(failed) > 0 {
 		return errors.Join(failed...)
 	}
-	return &Error{File: e.in.Dockerfile, Range: e.place(err), Cause: e.cause(err), err: err}
+	at := e.place(err)
+	cause, hint := e.unset(at)
+	return &Error{File: e.in.Dockerfile, Range: at, Cause: cmp.Or(cause, e.cause(err)), hint: hint, err: err}
 }
+
+// unset explains a FROM that the front end refuses because an argument in it has
+// no value. Of a platform its own words are about what is left of the text.
+func (e *evaluation) unset(at Range) (cause, hint string) {
+	if e.graph == nil || at.Start.Line == 0 {
+		return "", ""
+	}
+	for _, st := range e.script.file.Stages {
+		if st.From.Range.Start.Line != at.Start.Line {
+			continue
+		}
+		if name := e.graph.unset(st.Platform); name != "" {
+			return name + " has no value in --platform=" + st.Platform, "write --platform=$TARGETPLATFORM, or " + giveValue(name)
+		}
+		if name := e.graph.unset(st.Base); name != "" {
+			return "", giveValue(name)
+		}
+	}
+	return "", ""
+}
+
+func giveValue(name string) string {
+	return "give it a default before the first FROM, ARG " + name + "=…, or a value, IMAGE_BUILD_ARGS=" + name + "=…"
+}
+
+// unset is the first variable of a word that leaves a hole in it, or "".
+func (g *graph) unset(word string) string {
+	for _, m := range variable.FindAllStringSubmatch(word, -1) {
+		if g.expand(m[0]) == "" { // with what stands in for it
+			return cmp.Or(m[1], m[2])
+		}
+	}
+	return ""
+}
+
+var variable = regexp.MustCompile(`\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)[^}]*\})`)
 
 // place is where the front end says it is, or else where it must be: it gives
 // no place for a wrong --from.
