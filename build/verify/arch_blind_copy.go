@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -20,7 +21,7 @@ func blind(s *state, t *take) bool {
 	if path.Dir(t.path) != s.bin.dir && s.files.exists(t.path) && arch == "" {
 		command = false // deep in the directory of binaries a document may have the name
 	}
-	if command && len(s.sharing(t)) > 1 {
+	if command && len(s.sharing(t)) > 1 || s.blindStart(t) != "" {
 		return true
 	}
 	return arch != "" && len(s.archs(t.path)) == 0 &&
@@ -56,6 +57,9 @@ func (s *state) strays(t *take) []string {
 	var list []string
 	if !t.whole() {
 		list = s.planned(t, func(q platform.Platform) bool { return q != t.r.Platform }, true)
+	}
+	if file := s.blindStart(t); file != "" && !slices.Contains(list, file) {
+		list = append(list, file)
 	}
 	asked := s.bin.contains(t.path) || t.path == s.bin.dir
 	keeps := always
@@ -122,7 +126,7 @@ func tellBlind(s *state, list []*take) (message, fix string) {
 		if all := s.sharing(t); len(all) > 1 {
 			who = names(all) + " copy the same "
 		}
-		file := t.path
+		file := cmp.Or(s.blindStart(t), t.path)
 		if arch := s.files.program(t.path); arch != "" {
 			file += ", a program for " + arch
 		}

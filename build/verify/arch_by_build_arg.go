@@ -52,7 +52,7 @@ func (s *state) argumentCopies() []argued {
 			}
 			for k, a := range op.File.Actions {
 				for _, at := range op.Ranges {
-					ins := instruction(r.File, at, k, a.Copy)
+					ins := instructionOf(r.File, at, k, a.Copy)
 					if ins == nil || ins.From == "" || a.Copy == nil {
 						continue
 					}

@@ -30,17 +30,17 @@ func onBuild(f *dockerfile.File, ins *dockerfile.Instruction) *dockerfile.Instru
 // means reports whether an action may be what a source of an instruction is
 // with its variables expanded.
 func means(ins *dockerfile.Instruction, source int, does *dockerfile.Copy) bool {
-	return does != nil && may(ins.Sources[source], does.Src) && may(ins.Dest, does.Dest)
+	return does != nil && mayEndIn(ins.Sources[source], does.Src) && mayEndIn(ins.Dest, does.Dest)
 }
 
-var use = regexp.MustCompile(`\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
+var expansion = regexp.MustCompile(`\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// may reports whether a word ends in path whatever its variables are: what
+// mayEndIn reports whether a word ends in path whatever its variables are: what
 // stands before may come from the working directory.
-func may(word, path string) bool {
+func mayEndIn(word, path string) bool {
 	word = strings.Trim(strings.TrimPrefix(word, "."), "/")
 	var pattern strings.Builder
-	for i, literal := range use.Split(word, -1) {
+	for i, literal := range expansion.Split(word, -1) {
 		if i > 0 {
 			pattern.WriteString(".*")
 		}

@@ -36,17 +36,23 @@ func (s *state) results() []*result {
 		return s.trees
 	}
 	for _, r := range s.judged() {
-		var image struct{ Config config }
-		if r.Config == nil || json.Unmarshal(r.Config, &image) != nil || len(r.File.Stages) == 0 {
+		if r.Config == nil || len(r.File.Stages) == 0 {
 			continue
 		}
-		b := &result{st: s, r: r, config: image.Config}
+		b := &result{st: s, r: r, config: configOf(r)}
 		b.stages = lineage(r.File, r.Stage)
 		b.known = b.knownBase()
 		b.tree = b.closer(nil)
 		s.trees = append(s.trees, b)
 	}
 	return s.trees
+}
+
+// configOf is the config of a recipe, empty where there is none.
+func configOf(r *dockerfile.Recipe) config {
+	var image struct{ Config config }
+	_ = json.Unmarshal(r.Config, &image) // what does not parse says nothing
+	return image.Config
 }
 
 // lineage lists a stage and those of the file that it is built FROM.

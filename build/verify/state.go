@@ -19,6 +19,8 @@ type state struct {
 	foreign   bool      // another tool makes the build context
 	read      *sources  // the build context; nil makes the rules on file trees silent
 	trees     []*result // of judged, once asked for
+
+	origins map[*dockerfile.Recipe]origin // answers of started
 }
 
 // take is one source that one platform copies from the build context.
@@ -58,7 +60,7 @@ func takesOf(r *dockerfile.Recipe) []*take {
 			continue
 		}
 		copy := r.Ops[c.Op].File.Actions[c.Action].Copy
-		ins := instruction(r.File, c.Range, c.Action, copy)
+		ins := instructionOf(r.File, c.Range, c.Action, copy)
 		if ins == nil {
 			continue
 		}
@@ -72,9 +74,14 @@ func takesOf(r *dockerfile.Recipe) []*take {
 }
 
 // instruction is the COPY or ADD that stands there. Its sources are the first
-// actions of its operation, in their order; heredocs come after them. Of several
-// triggers, which all stand on one FROM, it is the one that may mean does.
-func instruction(f *dockerfile.File, at dockerfile.Range, action int, does *dockerfile.Copy) *dockerfile.Instruction {
+// actions of its operation, in their order; heredocs come after them.
+func instruction(f *dockerfile.File, at dockerfile.Range, action int) *dockerfile.Instruction {
+	return instructionOf(f, at, action, nil)
+}
+
+// instructionOf is instruction for what is done: of several triggers, which all
+// stand on one FROM, it is the one that may mean that.
+func instructionOf(f *dockerfile.File, at dockerfile.Range, action int, does *dockerfile.Copy) *dockerfile.Instruction {
 	var first *dockerfile.Instruction
 	for i := range f.Stages {
 		for k := range f.Stages[i].Instructions {

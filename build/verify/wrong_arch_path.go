@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 )
@@ -38,10 +39,25 @@ func (s *state) isBinary(t *take) bool {
 	if len(s.files.programsIn(t.path)) > 0 {
 		return true
 	}
+	if from, ok := s.takesStart(t); ok && !s.files.exists(from.file) {
+		return true
+	}
 	if len(s.files.match(t.path)) > 0 {
 		return false
 	}
-	return s.bin.contains(t.path) && !document(t.path) || s.commandElsewhere(t.path)
+	return s.bin.contains(t.path) && !document(t.path) || s.commandElsewhere(t.path) || forLinux(t.path)
+}
+
+// forLinux reports whether a file's name ends in the system and the architecture,
+// as those of programs do.
+func forLinux(file string) bool {
+	base := lower(path.Base(file))
+	words := named(base)
+	if len(words) == 0 || words[len(words)-1].end != len(base) {
+		return false
+	}
+	before := strings.TrimRight(base[:words[0].start], "-_.")
+	return strings.HasSuffix(before, "-linux") || strings.HasSuffix(before, "_linux") || strings.HasSuffix(before, ".linux")
 }
 
 // commandElsewhere knows the binaries that other build tools leave under a

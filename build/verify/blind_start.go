@@ -1,0 +1,123 @@
+package verify
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/archmage-go/archmage/build/dockerfile"
+)
+
+// blindStart is the program that images of several architectures start from one
+// path of the context, "" where it is none of a take. It need not be there yet:
+// that it is a compiled program follows from its name, or, of a file that is
+// copied by name, from an image that could start nothing else.
+func (s *state) blindStart(t *take) string {
+	from, ok := s.takesStart(t)
+	switch {
+	case !ok || from.byName && !s.fixed(t) || s.altered(from):
+		return ""
+	case len(s.archs(from.file)) > 0 || document(from.file) || s.files.exists(from.file) || t.ignore.drops(from.file):
+		return ""
+	case !s.compiled(path.Base(from.file)) && !(from.byName && s.startsPrograms(t.r)):
+		return ""
+	}
+	for _, r := range s.judged() {
+		if o, ok := s.started(r); ok && o.file == from.file && r.Platform.Arch != t.r.Platform.Arch {
+			return from.file
+		}
+	}
+	return ""
+}
+
+// fixed reports whether no argument of the caller is in a source.
+func (s *state) fixed(t *take) bool {
+	for _, name := range variables(t.written()) {
+		if !isAutomatic(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// altered reports whether a RUN may have made what is started.
+func (s *state) altered(from origin) bool {
+	if !from.byName {
+		return len(from.runs) > 0
+	}
+	return slices.ContainsFunc(from.runs, compiles)
+}
+
+// compiled reports whether a program of this repository has the name: a command,
+// or what the go command would call the root.
+func (s *state) compiled(name string) bool {
+	if s.bin.command(name) {
+		return true
+	}
+	if s.Root == nil {
+		return false
+	}
+	if list, _ := fs.Glob(s.Root, "cmd/"+name+"/*.go"); len(list) > 0 && fs.ValidPath(name) {
+		return true
+	}
+	data, _ := fs.ReadFile(s.Root, "go.mod")
+	m := moduleLine.FindSubmatch(data)
+	return m != nil && path.Base(string(versionSuffix.ReplaceAll(m[1], nil))) == name
+}
+
+var (
+	moduleLine    = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
+	versionSuffix = regexp.MustCompile(`/v[0-9]+$`)
+)
+
+// startsPrograms reports whether an image can start nothing but compiled
+// programs, since it has no interpreter.
+func (s *state) startsPrograms(r *dockerfile.Recipe) bool {
+	i := slices.IndexFunc(s.results(), func(b *result) bool { return b.r == r })
+	if i < 0 {
+		return false
+	}
+	if _, ok := s.results()[i].start(); !ok {
+		return false
+	}
+	for _, dir := range append(slices.Clone(programDirs), "/usr/local/bin") {
+		for _, name := range slices.Concat(shellNames, []string{"env", "python3", "node", "perl", "ruby"}) {
+			if s.may(r, r.Result, path.Join(dir, name)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// may reports whether an interpreter may be at a path of an operation's tree.
+// What the context does not have now it will not be there either.
+func (s *state) may(r *dockerfile.Recipe, op int, p string) bool {
+	if op == dockerfile.Scratch {
+		return false
+	}
+	switch o := r.Ops[op]; {
+	case o.Base != nil:
+		known := knownAs(o.Base.Ref)
+		return known == nil || known.shell || known.has(p) && slices.Contains(shellNames, path.Base(p))
+	case o.Kind == dockerfile.KindMerge:
+		return slices.ContainsFunc(o.Inputs, func(in int) bool { return s.may(r, in, p) })
+	case o.File == nil:
+		return o.Run != nil || o.Kind == dockerfile.KindGit
+	}
+	file := r.Ops[op].File
+	for _, a := range file.Actions {
+		if a.Copy == nil {
+			continue
+		}
+		from := a.Copy.From
+		context := from != dockerfile.Scratch && r.Ops[from].Kind == dockerfile.KindContext
+		for _, q := range s.sources(a.Copy, p, context) {
+			if context && s.files.exists(q[1:]) || !context && s.may(r, from, q) {
+				return true
+			}
+		}
+	}
+	return s.may(r, file.Parent, p)
+}
