@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/platform"
 )
 
 // archByBuildArg is ArchByBuildArg: the file is right for a caller that gives
@@ -13,7 +13,7 @@ import (
 // of binaries is none of that: archmage is the caller, and has one value for
 // all platforms.
 func archByBuildArg(s *state) []Finding {
-	list := s.tellArguments(append(s.argumentCopies(), s.argumentBases()...))
+	list := s.tellArguments(slices.Concat(s.argumentCopies(), s.argumentBases(), s.argumentRuns()))
 	return append(list, s.tellReleaser()...)
 }
 
@@ -41,7 +41,7 @@ type argued struct {
 func (s *state) argumentCopies() []argued {
 	var list []argued
 	for _, t := range s.takes {
-		if by := deciders(t.r.File, t.ins, t.written()); !t.claimed && s.outside(t.path) && amiss(t.path, by, t.r) && s.inImage(t) {
+		if by := deciders(t.r.File, t.ins, t.written()); !t.claimed && s.outside(t.path) && amiss(t.path, by, t.r.Platform) && s.inImage(t) {
 			list = append(list, argued{spot{t.r, t.ins, t.path}, by})
 		}
 	}
@@ -56,7 +56,7 @@ func (s *state) argumentCopies() []argued {
 					if ins == nil || ins.From == "" || a.Copy == nil {
 						continue
 					}
-					if by := deciders(r.File, ins, ins.Sources[k]); amiss(a.Copy.Src, by, r) {
+					if by := deciders(r.File, ins, ins.Sources[k]); amiss(a.Copy.Src, by, r.Platform) {
 						list = append(list, argued{spot{r, ins, a.Copy.Src}, by})
 					}
 				}
@@ -67,9 +67,9 @@ func (s *state) argumentCopies() []argued {
 }
 
 // amiss reports whether what arguments decide is not the platform's.
-func amiss(path string, by []decider, r *dockerfile.Recipe) bool {
+func amiss(path string, by []decider, p platform.Platform) bool {
 	at := named(path)
-	return len(by) > 0 && (foreign(at, r.Platform) ||
+	return len(by) > 0 && (foreign(at, p) ||
 		len(at) == 0 && slices.ContainsFunc(by, func(d decider) bool { return d.value == "" }))
 }
 
@@ -80,11 +80,42 @@ func (s *state) argumentBases() []argued {
 	for _, r := range s.judged() {
 		for i := range r.File.Stages {
 			st := &r.File.Stages[i]
-			if !st.Reachable || st.HostBound || !foreign(named(st.Expanded), st.For) {
+			if !st.Reachable || st.HostBound {
 				continue
 			}
-			if by := deciders(r.File, inFrom(st), st.Base); len(by) > 0 {
+			if by := deciders(r.File, inFrom(st), st.Base); amiss(st.Expanded, by, st.For) {
 				list = append(list, argued{spot{r, &st.From, st.Expanded}, by})
+			}
+		}
+	}
+	return list
+}
+
+// argumentRuns are the RUNs that compile for the machine that builds, or call
+// something with a hole in its words, unless an argument has a value.
+func (s *state) argumentRuns() []argued {
+	var list []argued
+	for _, st := range s.steps() {
+		if archCount(s.platforms()) < 2 {
+			return nil
+		}
+		add := func(vars []string, what string) {
+			for _, name := range vars {
+				if archName.MatchString(name) && missingIn(st, name) && byCaller(st.r.File, st.ins, name, mostDepth) && !strings.Contains(st.ins.Text, "${"+name+":") {
+					list = append(list, argued{spot{st.r, st.ins, what}, []decider{{name: name, via: name}}})
+				}
+			}
+		}
+		for _, c := range s.compiles(st) {
+			if s.pinned(st) && !c.call.cond && c.arch.text == "" && !c.arch.open && c.leftToCaller() && len(s.delivered(c)) > 0 {
+				add(union(c.arch.vars, []string{"GOARCH"}), c.built()+" for the machine that builds")
+			}
+		}
+		for i := range st.calls {
+			for _, a := range st.calls[i].args {
+				if !st.calls[i].cond && !a.open {
+					add(a.vars, st.calls[i].name()+" "+a.text)
+				}
 			}
 		}
 	}
@@ -105,8 +136,11 @@ func (s *state) tellArguments(list []argued) []Finding {
 			}
 		}
 		one, many := "copies", "copy"
-		if group[0].ins.Keyword == "FROM" {
+		switch group[0].ins.Keyword {
+		case "FROM":
 			one, many = "is built on", "are built on"
+		case "RUN":
+			one, many = "runs", "run"
 		}
 		f := s.found(group, one, many)
 		f.Message += ", unless the caller sets " + argumentNames(by)

@@ -81,43 +81,7 @@ func (s *state) startsPrograms(r *dockerfile.Recipe) bool {
 	if _, ok := s.results()[i].start(); !ok {
 		return false
 	}
-	for _, dir := range append(slices.Clone(programDirs), "/usr/local/bin") {
-		for _, name := range slices.Concat(shellNames, []string{"env", "python3", "node", "perl", "ruby"}) {
-			if s.may(r, r.Result, path.Join(dir, name)) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// may reports whether an interpreter may be at a path of an operation's tree.
-// What the context does not have now it will not be there either.
-func (s *state) may(r *dockerfile.Recipe, op int, p string) bool {
-	if op == dockerfile.Scratch {
-		return false
-	}
-	switch o := r.Ops[op]; {
-	case o.Base != nil:
-		known := knownAs(o.Base.Ref)
-		return known == nil || known.shell || known.has(p) && slices.Contains(shellNames, path.Base(p))
-	case o.Kind == dockerfile.KindMerge:
-		return slices.ContainsFunc(o.Inputs, func(in int) bool { return s.may(r, in, p) })
-	case o.File == nil:
-		return o.Run != nil || o.Kind == dockerfile.KindGit
-	}
-	file := r.Ops[op].File
-	for _, a := range file.Actions {
-		if a.Copy == nil {
-			continue
-		}
-		from := a.Copy.From
-		context := from != dockerfile.Scratch && r.Ops[from].Kind == dockerfile.KindContext
-		for _, q := range s.sources(a.Copy, p, context) {
-			if context && s.files.exists(q[1:]) || !context && s.may(r, from, q) {
-				return true
-			}
-		}
-	}
-	return s.may(r, file.Parent, p)
+	return !slices.ContainsFunc(slices.Concat(shellNames, []string{"env", "python3", "node", "perl", "ruby"}), func(name string) bool {
+		return s.may(r, r.Result, "/bin/"+name) || s.may(r, r.Result, "/usr/local/bin/"+name)
+	})
 }

@@ -3,11 +3,20 @@ package verify
 // globbed is GlobbedBinary: the wildcard takes the platform's own binary today,
 // and with it whatever else will be there, or nothing, without an error.
 func globbed(s *state, t *take) bool {
-	return wildcard(t.path) && !t.whole() && len(s.own(t)) > 0 && s.inImage(t)
+	if !wildcard(t.path) || t.whole() || !s.inImage(t) {
+		return false
+	}
+	from, starts := s.takesStart(t)
+	return len(s.own(t)) > 0 || starts && wildcard(from.file)
 }
 
 func tellGlobbed(s *state, list []*take) (message, fix string) {
-	message = whoCopies(list, func(t *take) string { return t.path + " (" + few(s.own(t)) + " now)" })
+	message = whoCopies(list, func(t *take) string {
+		if own := s.own(t); len(own) > 0 {
+			return t.path + " (" + few(own) + " now)"
+		}
+		return t.path
+	})
 	return message + ": a wildcard takes what else is there, and nothing without an error", s.rewrite(list, s.unglobbed)
 }
 

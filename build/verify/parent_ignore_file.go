@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -40,9 +41,10 @@ func parentIgnoreFile(s *state) []Finding {
 }
 
 // unread reports whether an ignore file keeps something away, but not here. One
-// that says the same as the file that counts misses nothing.
+// that says the same as the file that counts misses nothing, and one in the
+// context of another image is that one's.
 func (s *state) unread(name, counts string) bool {
-	if s.Root == nil || name == counts || path.Dir(name) == path.Clean(s.Context) {
+	if s.Root == nil || name == counts || path.Dir(name) == path.Clean(s.Context) || slices.Contains(s.contexts, path.Dir(name)) {
 		return false
 	}
 	data, err := fs.ReadFile(s.Root, name)

@@ -9,9 +9,10 @@ import (
 // shellFormNoShell finds what only a shell could start, in images that surely
 // have none.
 var shellFormNoShell = perImage(func(b *result) []remark {
+	runs := b.runsWithoutShell()
 	s, ok := b.start()
-	if !ok || !s.ins.Shell || b.executable(s.program()).is != absent {
-		return nil
+	if !ok || !s.ins.Shell || !b.lacksShell(s.program()) {
+		return runs
 	}
 	words := s.words(b)
 	text := words[len(words)-1] // what the shell gets to read
@@ -20,7 +21,7 @@ var shellFormNoShell = perImage(func(b *result) []remark {
 		why = "this is no JSON and so a shell form, which starts "
 	}
 	what := why + s.program() + ", which the image does not have"
-	return []remark{{ins: s.ins, what: what, fix: formOf(s.ins, split(text))}}
+	return append(runs, remark{ins: s.ins, what: what, fix: formOf(s.ins, split(text))})
 })
 
 var bareWords = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./ -]+$`)

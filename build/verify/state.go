@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"path"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
@@ -19,6 +20,8 @@ type state struct {
 	foreign   bool      // another tool makes the build context
 	read      *sources  // the build context; nil makes the rules on file trees silent
 	trees     []*result // of judged, once asked for
+
+	contexts []string // of all images that are judged, cleaned
 
 	origins map[*dockerfile.Recipe]origin // answers of started
 }
@@ -49,6 +52,14 @@ func newState(s Subject) *state {
 		}
 	}
 	return st
+}
+
+// among tells an image which others there are.
+func (s *state) among(subjects []Subject) *state {
+	for _, o := range subjects {
+		s.contexts = append(s.contexts, path.Clean(o.Context))
+	}
+	return s
 }
 
 // takesOf lists what a recipe copies. A RUN --mount leaves nothing in the image.

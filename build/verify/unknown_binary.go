@@ -67,7 +67,7 @@ func (s *state) sorted(t *take) bool {
 	return slices.ContainsFunc(named(path.Base(t.path)), func(w archWord) bool { return runs(w.Platform, t.r.Platform) })
 }
 
-var extension = regexp.MustCompile(`^\.[A-Za-z]+$`)
+var extension = regexp.MustCompile(`^\.(?:[A-Za-z]+|[A-Za-z]{2,}[0-9])$`)
 
 // document reports whether a name has an extension that no binary has.
 func document(file string) bool {

@@ -69,7 +69,7 @@ func Check(subjects []Subject, o Options) []Finding {
 	group.SetLimit(cmp.Or(o.Jobs, runtime.GOMAXPROCS(0)))
 	for i, s := range subjects {
 		group.Go(func() error {
-			found[i] = o.judge(newState(s).reading(&c))
+			found[i] = o.judge(newState(s).among(subjects).reading(&c))
 			return nil
 		})
 	}
