@@ -149,7 +149,7 @@ func (s *state) tellDefault(group []defaulted) Finding {
 	}
 	f.Message = fmt.Sprintf("%s on %s: a default wins over the value of the platform", and(texts), names(f.Platforms))
 	if !d.ins.OnBuild {
-		f.Fix = bare(d.ins)
+		f.Fix = d.bare()
 		f.Edits = editDefaults(group)
 	}
 	return f
@@ -164,12 +164,12 @@ func differs(a dockerfile.Arg, p platform.Platform) bool {
 
 func unquoted(a dockerfile.Arg) string { return strings.Trim(*a.Default, `"'`) }
 
-// bare is an ARG without defaults for platform arguments.
-func bare(ins *dockerfile.Instruction) string {
+// bare is an ARG without the defaults that are wrong.
+func (d defaulted) bare() string {
 	var words []string
-	for _, a := range ins.Args {
+	for _, a := range d.ins.Args {
 		word := a.Key
-		if a.Default != nil && !isAutomatic(a.Key) {
+		if a.Default != nil && !slices.Contains(d.args, a) {
 			word += "=" + *a.Default
 		}
 		words = append(words, word)
