@@ -16,6 +16,7 @@ type errand struct {
 	user, group  bool
 	uid, gid     string
 	certificates bool
+	all          bool // no RUN that the image needs does more
 }
 
 // change is a new mode or owner of a file.
@@ -51,12 +52,21 @@ func (s *state) errand(st *step) (errand, bool) {
 		}
 	}
 	for _, c := range e.chown {
-		ours := slices.Contains(e.dirs, c.file) || e.made(c.file)
+		ours := e.makes(c.file) || e.made(c.file)
 		if ours && strings.HasPrefix(c.to, ":") || !ours && len(s.broughtBy(e, c.file)) == 0 {
 			return e, false
 		}
 	}
 	return e, len(e.does()) > 0
+}
+
+// makes reports whether a step makes a directory, itself or on the way to
+// another one in it that no system has.
+func (e *errand) makes(dir string) bool {
+	return slices.ContainsFunc(e.dirs, func(d string) bool {
+		_, inside := below(dir, d)
+		return d == dir || inside && strings.Count(dir, "/") > 1 && !slices.Contains([]string{"usr", "var", "etc", "lib", "run"}, strings.Split(dir, "/")[1])
+	})
 }
 
 // made reports whether a WORKDIR has made a directory.
@@ -159,7 +169,7 @@ func (e *errand) installs(operands []string) bool {
 
 // leftover is what installing leaves behind.
 func leftover(file string) bool {
-	for _, dir := range []string{"/var/lib/apt/", "/var/cache/", "/var/log/", "/tmp/"} {
+	for _, dir := range []string{"/var/lib/apt/", "/var/cache/", "/var/log/", "/tmp/", "/var/tmp/"} {
 		if strings.HasPrefix(file, dir) {
 			return true
 		}

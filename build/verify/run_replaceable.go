@@ -9,8 +9,9 @@ import (
 	"github.com/archmage-go/archmage/build/dockerfile"
 )
 
-// runReplaceable is RunReplaceable: only where every RUN below the image is one
-// of its kind, since one that has to stay needs the engine anyway.
+// runReplaceable is RunReplaceable: where every RUN below the image is one of
+// its kind, since one that has to stay needs the engine anyway; and in other
+// stages, where that is so of all that the image needs.
 func runReplaceable(s *state) []Finding {
 	var found []errand
 	for _, r := range s.judged() {
@@ -24,46 +25,59 @@ func runReplaceable(s *state) []Finding {
 		}
 		f := s.at(e.r, e.ins)
 		f.Platforms = s.platforms()
-		f.Message = "this RUN only " + and(e.does()) + ": " + s.gain(e)
+		f.Message = "this RUN only " + and(e.does()) + ": " + e.gain()
 		f.Fix = strings.Join(s.withoutRun(e), "\n")
 		list = append(list, f)
 	}
 	return list
 }
 
-// errands are the RUNs of the tree that the image is, nil where one of them
-// does something else.
+// errands are the RUNs of the tree that the image is, none where one of them
+// does something else; and those of other stages, if no RUN at all has to stay.
 func (s *state) errands(r *dockerfile.Recipe) []errand {
-	runs := 0
-	for at := r.Result; at != dockerfile.Scratch; at = under(r, at) {
-		if r.Ops[at].Run != nil {
-			runs++
+	var own, others []errand
+	left := map[int]bool{} // RUNs that are no errand
+	for i, op := range r.Ops {
+		if op.Run != nil {
+			left[i] = true
 		}
 	}
-	var list []errand
 	for _, st := range s.steps() {
-		if st.r != r || !s.inFinalStage(st) {
+		if st.r != r {
 			continue
 		}
 		e, ok := s.errand(st)
-		if !ok || s.pinned(st) {
+		final := s.inFinalStage(st)
+		switch {
+		case !ok || final && s.pinned(st):
+			continue
+		case final:
+			own = append(own, e)
+		default:
+			others = append(others, e)
+		}
+		delete(left, st.op)
+	}
+	for at := r.Result; at != dockerfile.Scratch; at = under(r, at) {
+		if left[at] {
 			return nil
 		}
-		list = append(list, e)
 	}
-	if len(list) != runs {
-		return nil
+	if len(left) > 0 {
+		return own
 	}
-	return list
+	for i := range own {
+		own[i].all = true
+	}
+	for i := range others {
+		others[i].all = true
+	}
+	return append(own, others...)
 }
 
 // gain says what is won without the RUN.
-func (s *state) gain(e errand) string {
-	others := false
-	for i, op := range e.r.Ops {
-		others = others || op.Run != nil && !on(e.r, e.r.Result, i)
-	}
-	if others {
+func (e errand) gain() string {
+	if !e.all {
 		return "it runs under emulation on every platform but the machine's own"
 	}
 	return "without such a RUN the image needs no engine and no emulation"
@@ -80,15 +94,19 @@ func (s *state) withoutRun(e errand) []string {
 		owner = e.number()
 	}
 	for _, c := range e.chown {
-		if slices.Contains(e.dirs, c.file) || e.made(c.file) {
+		if e.makes(c.file) || e.made(c.file) {
 			owner = e.owner(c)
 		}
-		if !slices.Contains(e.dirs, c.file) && e.made(c.file) {
+		if !e.makes(c.file) && e.made(c.file) {
 			lines = append(lines, "USER "+owner+" above WORKDIR "+c.file)
 		}
 	}
-	if owner != "" {
+	final := e.r.Result != dockerfile.Scratch && on(e.r, e.r.Result, e.op)
+	switch {
+	case owner != "" && (final || len(e.dirs) > 0):
 		lines = append(lines, "USER "+owner) // what WORKDIR makes is theirs
+	case owner != "":
+		lines = append(lines, "USER "+owner+" in the image instead of a name from here")
 	}
 	for _, d := range e.dirs {
 		lines = append(lines, "WORKDIR "+d)
