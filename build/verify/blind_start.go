@@ -18,7 +18,7 @@ func (s *state) blindStart(t *take) string {
 	switch {
 	case !ok || from.byName && !s.fixed(t) || s.altered(from):
 		return ""
-	case len(s.archs(from.file)) > 0 || document(from.file) || s.files.exists(from.file) || t.ignore.drops(from.file):
+	case len(s.archs(from.file)) > 0 || document(from.file) || len(s.files.match(from.file)) > 0 || t.ignore.drops(from.file):
 		return ""
 	case !s.compiled(path.Base(from.file)) && !(from.byName && s.startsPrograms(t.r)):
 		return ""
@@ -55,10 +55,10 @@ func (s *state) compiled(name string) bool {
 	if s.bin.command(name) {
 		return true
 	}
-	if s.Root == nil {
+	if s.Root == nil || wildcard(name) {
 		return false
 	}
-	if list, _ := fs.Glob(s.Root, "cmd/"+name+"/*.go"); len(list) > 0 && fs.ValidPath(name) {
+	if list, _ := fs.Glob(s.Root, "cmd/"+name+"/*.go"); len(list) > 0 {
 		return true
 	}
 	data, _ := fs.ReadFile(s.Root, "go.mod")

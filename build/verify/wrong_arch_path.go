@@ -39,7 +39,7 @@ func (s *state) isBinary(t *take) bool {
 	if len(s.files.programsIn(t.path)) > 0 {
 		return true
 	}
-	if from, ok := s.takesStart(t); ok && !s.files.exists(from.file) {
+	if from, ok := s.takesStart(t); ok && len(s.files.match(from.file)) == 0 {
 		return true
 	}
 	if len(s.files.match(t.path)) > 0 {
@@ -72,7 +72,7 @@ func (s *state) commandElsewhere(file string) bool {
 			return true
 		}
 	}
-	return false
+	return linux && s.compiled(archless(base))
 }
 
 func tellWrongArch(s *state, list []*take) (message, fix string) {
