@@ -180,7 +180,7 @@ func (s *state) perArch(t *take) []target {
 		return list
 	}
 	base := path.Base(t.path)
-	if s.bin.command(base) && s.bin.form != "" {
+	if (s.bin.command(base) || s.inCmd(base)) && s.bin.form != "" {
 		return []target{{s.bin.variable(base), base}}
 	}
 	return []target{{t.written() + "-${TARGETARCH}", base}}

@@ -58,12 +58,22 @@ func (s *state) compiled(name string) bool {
 	if s.Root == nil || wildcard(name) {
 		return false
 	}
-	if list, _ := fs.Glob(s.Root, "cmd/"+name+"/*.go"); len(list) > 0 {
+	if s.inCmd(name) {
 		return true
 	}
 	data, _ := fs.ReadFile(s.Root, "go.mod")
 	m := moduleLine.FindSubmatch(data)
 	return m != nil && path.Base(string(versionSuffix.ReplaceAll(m[1], nil))) == name
+}
+
+// inCmd reports whether cmd/ has a directory of Go files of the name, though
+// nobody may have looked for commands.
+func (s *state) inCmd(name string) bool {
+	if s.Root == nil || wildcard(name) {
+		return false
+	}
+	list, _ := fs.Glob(s.Root, "cmd/"+name+"/*.go")
+	return len(list) > 0
 }
 
 var (

@@ -25,7 +25,7 @@ func (s *state) delivered(c compilation) []string {
 			case len(named(one)) > 0 || s.executed(c, one):
 				continue // in a directory of programs for many, or left over from the build
 			}
-			if !s.writtenAgain(c, one) && reaches(c.r, c.op, s.moved(c.step, one), always) {
+			if !slices.Contains(list, one) && !s.writtenAgain(c, one) && reaches(c.r, c.op, s.moved(c.step, one), always) {
 				list = append(list, one)
 			}
 		}
