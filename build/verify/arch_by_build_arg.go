@@ -68,9 +68,12 @@ func (s *state) argumentCopies() []argued {
 
 // amiss reports whether what arguments decide is not the platform's.
 func amiss(path string, by []decider, p platform.Platform) bool {
+	if len(by) == 0 {
+		return false
+	}
 	at := named(path)
-	return len(by) > 0 && (foreign(at, p) ||
-		len(at) == 0 && slices.ContainsFunc(by, func(d decider) bool { return d.value == "" }))
+	return foreign(at, p) ||
+		len(at) == 0 && slices.ContainsFunc(by, func(d decider) bool { return d.value == "" })
 }
 
 // argumentBases are the FROMs of another architecture than they ask for, but for
