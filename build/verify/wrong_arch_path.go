@@ -66,6 +66,9 @@ func (s *state) commandElsewhere(file string) bool {
 	words := wordPattern.FindAllString(strings.ToLower(file), -1)
 	linux := slices.Contains(words, "linux")
 	base := file[strings.LastIndex(file, "/")+1:]
+	if document(file) {
+		return false
+	}
 	for _, c := range s.bin.commands {
 		rest, ok := strings.CutPrefix(base, c)
 		if linux && ok && (rest == "" || len(named(rest)) > 0 && strings.ContainsAny(rest[:1], "-_.")) {
