@@ -125,7 +125,7 @@ The tests fail unless the schedules of CI meet every one of these.
 		fmt.Fprintf(&b, "| %s (`%s`) | %s | %s | %s |\n", trial.done, trial.test, trial.ci, trial.nightly, trial.held)
 	}
 	b.WriteString(`
-`+"`scripts/test-engines`"+` plays the schedules and kills the runs on docker-registry as often
+` + "`scripts/test-engines`" + ` plays the schedules and kills the runs on docker-registry as often
 again.
 `)
 	return b.String()

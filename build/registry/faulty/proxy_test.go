@@ -108,7 +108,7 @@ func TestEveryFaultDoesWhatItsNameSays(t *testing.T) {
 	header := func(key, want string) func(*rig, reply, error) error {
 		return func(_ *rig, got reply, err error) error {
 			if err != nil || got.Header.Get(key) != want {
-				return fmt.Errorf("%v, %s %q, want %q", err, key, got.Header.Get(key), want)
+				return fmt.Errorf("error %w, %s %q, want %q", err, key, got.Header.Get(key), want)
 			}
 			return nil
 		}
@@ -116,7 +116,7 @@ func TestEveryFaultDoesWhatItsNameSays(t *testing.T) {
 	status := func(want int) func(*rig, reply, error) error {
 		return func(_ *rig, got reply, err error) error {
 			if err != nil || got.err != nil || got.StatusCode != want {
-				return fmt.Errorf("%v, %+v, want %d", err, got, want)
+				return fmt.Errorf("error %w, %+v, want %d", err, got, want)
 			}
 			return nil
 		}
@@ -161,7 +161,7 @@ func TestEveryFaultDoesWhatItsNameSays(t *testing.T) {
 		return func(r *rig, _ reply, _ error) error {
 			r.url = r.upstream
 			if got, err := r.do("HEAD", blob+digestOf([]byte(text)), ""); err != nil || got.StatusCode != want {
-				return fmt.Errorf("upstream: %v, %v, want %d", got.Response, err, want)
+				return fmt.Errorf("upstream: %v, %w, want %d", got.Response, err, want)
 			}
 			return nil
 		}
@@ -204,8 +204,10 @@ func TestEveryFaultDoesWhatItsNameSays(t *testing.T) {
 			r.must(201, "PUT", tag, image("x"), "Content-Type", ociImage)
 			return r.do("GET", tag, "")
 		}, both(status(200), says(`"note":""`), header("Docker-Content-Digest", digestOf([]byte(image("")))))},
-		Expired: {func(r *rig) (reply, error) { return r.do("GET", tag, "", "Authorization", "Bearer token-1") },
-			both(status(401), says("UNAUTHORIZED"))},
+		Expired: {
+			func(r *rig) (reply, error) { return r.do("GET", tag, "", "Authorization", "Bearer token-1") },
+			both(status(401), says("UNAUTHORIZED")),
+		},
 	}
 	for _, f := range Faults() {
 		t.Run(string(f), func(t *testing.T) {
