@@ -29,7 +29,7 @@ func (m *manyHeaders) Read(p []byte) (int, error) {
 		if err := tar.NewWriter(&m.buf).WriteHeader(&h); err != nil {
 			return 0, err
 		}
-		if m.i++; m.i%4096 == 0 {
+		if m.i++; m.i%1024 == 0 {
 			m.measure()
 		}
 	}
@@ -43,10 +43,10 @@ func (m *manyHeaders) measure() {
 }
 
 // A layer without end ends with an error while it takes as much memory as its
-// bounds allow: here a sixteenth of what a real one may.
+// bounds allow: here a sixty-fourth of what a real one may.
 func TestMemoryOfALayerIsBounded(t *testing.T) {
-	const bound = 48 << 20 // bytes
-	lim := layerLimits{entries: maxEntries / 16, text: maxText / 16}
+	const bound = 12 << 20 // bytes
+	lim := layerLimits{entries: maxEntries / 64, text: maxText / 64}
 	deep := strings.Repeat("a/", 1900)
 	for name, header := range map[string]func(i int) tar.Header{
 		"files":     func(i int) tar.Header { return tar.Header{Name: fmt.Sprintf("f%d", i), Typeflag: tar.TypeReg} },
