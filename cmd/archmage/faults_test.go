@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,6 +110,36 @@ func (c *checkout) command(program string, verbs ...[]string) *exec.Cmd {
 	return cmd
 }
 
+// plain makes a command one of a binary without the race detector, where this
+// one has it: processes that are killed by the dozen start in a quarter of the
+// time, and what they race for is not in them.
+func plain(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	if !raced {
+		return cmd
+	}
+	program, err := buildPlain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path = program // its name, Args[0], is what TestMain goes by
+	return cmd
+}
+
+// buildPlain leaves the binary beside this one, which goes when the tests end.
+var buildPlain = sync.OnceValues(func() (string, error) {
+	own, err := exec.LookPath("archmage-verbs")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(filepath.Dir(own), "plain.test")
+	out, err := exec.Command("go", "test", "-c", "-o", program, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+})
+
 // must runs a process, which has to end well.
 func must(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
@@ -170,8 +201,9 @@ func undisturbed(t *testing.T, up *url.URL, version string, seed byte) pushed {
 	proxy, host, closeProxy := faulty.Serve(up, faulty.Plan{})
 	defer closeProxy()
 	prefix := fmt.Sprintf("clean%d/%s", os.Getpid(), version)
+	cmd := plain(t, newCheckout(t, host+"/"+prefix, seed).command("archmage-verbs", publish(version)...))
 	begin := time.Now()
-	must(t, newCheckout(t, host+"/"+prefix, seed).command("archmage-verbs", publish(version)...))
+	must(t, cmd)
 	p := pushed{digests: map[string]string{}, writes: proxy.Writes(), took: time.Since(begin)}
 	for _, img := range faulty.Images {
 		d, err := faulty.Digest(t.Context(), up.String(), prefix+"/"+img, "latest")
@@ -230,7 +262,7 @@ func (k *killing) play() {
 	may := faulty.Shared{}
 	was := map[string]string{}
 	if k.dice.IntN(2) == 0 {
-		must(k.T, c.command("archmage-verbs", publish("v0.9.0")...))
+		must(k.T, plain(k.T, c.command("archmage-verbs", publish("v0.9.0")...)))
 		was = k.old.digests
 	}
 	for _, img := range faulty.Images {
@@ -241,12 +273,12 @@ func (k *killing) play() {
 	}
 	c.release(2)
 	stop := may.Watch(k.up.String())
-	k.kill(c.command("archmage-verbs", publish("v1.0.0")...), proxy)
+	k.kill(plain(k.T, c.command("archmage-verbs", publish("v1.0.0")...)), proxy)
 	proxy.Set(faulty.Plan{})
 	if err := may.Check(k.Context(), k.up.String()); err != nil && !errors.Is(err, faulty.ErrServer) {
 		k.Errorf("killed: %v", err)
 	}
-	must(k.T, c.command("archmage-verbs", publish("v1.0.0")...))
+	must(k.T, plain(k.T, c.command("archmage-verbs", publish("v1.0.0")...)))
 	if err := stop(); err != nil {
 		k.Errorf("a reader: %v", err)
 	}
@@ -325,8 +357,9 @@ func filesOf(t *testing.T, root string) map[string]string {
 func TestAKilledLayoutIsCompletedByTheNext(t *testing.T) {
 	verbs := [][]string{{"image", "--version=v1.0.0"}, {"manifest", "--version=v1.0.0", "--tags=latest"}}
 	clean := newCheckout(t, "", 2)
+	cmd := plain(t, clean.command("archmage-verbs", verbs...))
 	begin := time.Now()
-	must(t, clean.command("archmage-verbs", verbs...))
+	must(t, cmd)
 	took, want := time.Since(begin), filesOf(t, filepath.Join(clean.root, "dist"))
 	for i := range *kills {
 		seed := *killSeed + uint64(i)
@@ -334,14 +367,14 @@ func TestAKilledLayoutIsCompletedByTheNext(t *testing.T) {
 			t.Parallel()
 			dice := rand.New(rand.NewPCG(seed, 1))
 			c := newCheckout(t, "", 2)
-			cmd := c.command("archmage-verbs", verbs...)
+			cmd := plain(t, c.command("archmage-verbs", verbs...))
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			kill := time.AfterFunc(time.Duration(dice.Int64N(int64(took))), func() { _ = cmd.Process.Kill() })
 			_ = cmd.Wait()
 			kill.Stop()
-			must(t, c.command("archmage-verbs", verbs...))
+			must(t, plain(t, c.command("archmage-verbs", verbs...)))
 			got := filesOf(t, filepath.Join(c.root, "dist"))
 			for _, name := range slices.Sorted(maps.Keys(got)) {
 				if _, ok := want[name]; !ok {
