@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,18 +61,18 @@ func TestABlobIsAskedForByGetWhereAHeadIsDenied(t *testing.T) {
 }
 
 func TestALoginCutShortInTheMiddleOfARunIsRepeated(t *testing.T) {
-	expired, cuts := false, 0
+	var expired atomic.Bool
+	var cuts atomic.Int32
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if expired && cuts < 2 {
-			cuts++
+		if expired.Load() && cuts.Add(1) <= 2 {
 			cut(w, r)
 		}
-		io.WriteString(w, map[bool]string{false: `{"token":"first"}`, true: `{"token":"second"}`}[expired])
+		io.WriteString(w, map[bool]string{false: `{"token":"first"}`, true: `{"token":"second"}`}[expired.Load()])
 	}))
 	t.Cleanup(tokens.Close)
 	realm := strings.Replace(tokens.URL, "127.0.0.1", "localhost", 1)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request, n int) bool {
-		if good := map[bool]string{false: "Bearer first", true: "Bearer second"}[expired]; r.Header.Get("Authorization") == good {
+		if good := map[bool]string{false: "Bearer first", true: "Bearer second"}[expired.Load()]; r.Header.Get("Authorization") == good {
 			return false
 		}
 		w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`/token",service="x"`)
@@ -82,9 +83,9 @@ func TestALoginCutShortInTheMiddleOfARunIsRepeated(t *testing.T) {
 	if _, err := r.PutImage(t.Context(), "v1", testImage(t, "linux/amd64", "one")); err != nil {
 		t.Fatal(err)
 	}
-	expired = true
-	if _, err := r.Manifest(t.Context(), "v1"); err != nil || cuts != 2 {
-		t.Errorf("%v after %d", err, cuts)
+	expired.Store(true)
+	if _, err := r.Manifest(t.Context(), "v1"); err != nil || cuts.Load() != 3 {
+		t.Errorf("%v after %d logins", err, cuts.Load())
 	}
 }
 
