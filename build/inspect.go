@@ -20,7 +20,7 @@ import (
 type InspectOptions struct {
 	Ref      string // "" is every selected image under VERSION
 	JSON     bool   // versioned; one reference
-	Revision bool   // the revision alone; one reference
+	Revision bool   // the revision alone, that of all
 }
 
 // Inspect prints what a reference names: platforms, digests, sizes, revisions.
@@ -31,14 +31,17 @@ func (p *Project) Inspect(ctx context.Context, o InspectOptions) error {
 	if err != nil {
 		return err
 	}
-	if len(targets) > 1 && (o.JSON || o.Revision) {
+	if o.Revision {
+		return p.printRevision(ctx, targets)
+	}
+	if len(targets) > 1 && o.JSON {
 		return Usage("name it, or narrow WHAT", "inspect: %s, and one is printed", plural(len(targets), "image"))
 	}
 	var errs []error
 	for i, t := range targets {
 		r, err := publish.Inspect(ctx, t.repo, t.ref)
 		if err == nil {
-			if i > 0 && !o.Revision {
+			if i > 0 {
 				p.console.Result("")
 			}
 			err = p.printReport(r, o)
@@ -77,20 +80,45 @@ func (p *Project) inspected(ctx context.Context, o InspectOptions) ([]target, er
 	return targets, nil
 }
 
+// printRevision prints the revision of every target, where that is one; else
+// nothing.
+func (p *Project) printRevision(ctx context.Context, targets []target) error {
+	var one string
+	var errs []error
+	for i, t := range targets {
+		revision, err := t.revision(ctx)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case one != "" && revision != one:
+			errs = append(errs, fmt.Errorf("inspect %s:%s: its revision is %s, that of %s is %s", t.repo.Name(), t.ref, revision, targets[0].repo.Name(), one))
+		case i == 0:
+			one = revision
+		}
+	}
+	if len(errs) == 0 {
+		p.console.Result(one)
+	}
+	return errors.Join(errs...)
+}
+
+// revision is the one that all images of a target are of.
+func (t target) revision(ctx context.Context) (string, error) {
+	r, err := publish.Inspect(ctx, t.repo, t.ref)
+	if err != nil {
+		return "", orDenied(err)
+	}
+	revision, err := r.OneRevision()
+	if err == nil && strings.ContainsFunc(revision, unprintable) {
+		err = fmt.Errorf("inspect %s: its revision is no plain word: %q", r, revision)
+	}
+	return revision, err
+}
+
 // printReport prints one report. What is incomplete is printed as far as it is
-// there, and is an error; a revision is printed only where all agree.
+// there, and is an error.
 func (p *Project) printReport(r *publish.Report, o InspectOptions) error {
-	switch {
-	case o.Revision:
-		revision, err := r.OneRevision()
-		if err == nil && strings.ContainsFunc(revision, unprintable) {
-			err = fmt.Errorf("inspect %s: its revision is no plain word: %q", r, revision)
-		}
-		if err == nil {
-			p.console.Result(revision)
-		}
-		return err
-	case o.JSON:
+	if o.JSON {
 		return errors.Join(p.printJSON(r), r.Whole())
 	}
 	var out bytes.Buffer
