@@ -63,6 +63,7 @@ func TestEngines(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
+			"follow":    follow,
 			"fixture":   extract,
 			"repo":      makeRepository,
 			"base":      pushBase,

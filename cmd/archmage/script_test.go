@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
+			"follow":   follow,
 			"fixture":  extract,
 			"repo":     makeRepository,
 			"registry": startRegistry,
