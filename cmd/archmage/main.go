@@ -14,6 +14,7 @@ import (
 
 	"github.com/archmage-go/archmage/build"
 	"github.com/archmage-go/archmage/build/console"
+	_ "github.com/archmage-go/archmage/scripts" // so that a vendor directory has archmage.mk
 )
 
 func main() { os.Exit(archmage(os.Args[1:], os.Stdout, os.Stderr)) }

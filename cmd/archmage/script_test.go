@@ -15,7 +15,7 @@ import (
 // TestMain makes archmage, run by the scripts, the real main in a process of
 // its own. The others are for what happens to that process, see faults_test.go.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"archmage": main, "archmage-verbs": verbsMain, "archmage-timed": timedMain})
+	testscript.Main(m, map[string]func(){"archmage": main, "archmage-verbs": verbsMain, "archmage-timed": timedMain, "archmage-echo": echoMain})
 }
 
 // TestScripts runs testdata/script/<verb>_<case>.txtar: what a user types and
@@ -90,7 +90,7 @@ func setup(e *testscript.Env, outside string, goenv []string) error {
 
 // tools is all that scripts can run: no docker, podman or buildah, whatever this
 // machine has.
-var tools = []string{"awk", "bash", "cat", "cp", "find", "git", "go", "ln", "make", "mkdir", "rm", "sed", "sh", "sha256sum", "sort", "touch"}
+var tools = []string{"awk", "bash", "cat", "cksum", "cp", "cut", "find", "git", "go", "ln", "make", "mkdir", "rm", "sed", "sh", "sha256sum", "sort", "touch"}
 
 // linkTools makes a directory for PATH. A tool that this machine lacks is
 // missed by the scripts that use it.
