@@ -4,12 +4,15 @@
 //	//mage:import
 //	_ "github.com/archmage-go/archmage/build/targets"
 //
-// Settings come from the environment and archmage.yaml, as for the command; a
-// target that fails makes mage exit with the same code as the command would.
+// Settings come from the environment and archmage.yaml, as for the command. The
+// flags of a verb are optional arguments of its target: mage plan -json, mage
+// verify -fix. A target that fails makes mage exit with the same code as the
+// command would.
 package targets
 
 import (
 	"context"
+	"strings"
 
 	"github.com/archmage-go/archmage/build"
 	"github.com/archmage-go/archmage/build/config"
@@ -18,13 +21,30 @@ import (
 )
 
 // Plan prints what would be built, who builds it, and why.
-func Plan(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Plan(ctx, build.PlanOptions{}) })
+func Plan(ctx context.Context,
+	json *bool, // print the whole plan as JSON
+	missing *bool, // of the legs, only those that are not published yet
+	verbose *bool, // also what was passed over, and why
+) error {
+	o := build.PlanOptions{JSON: is(json), Missing: is(missing), Verbose: is(verbose)}
+	return do(ctx, func(p *build.Project) error { return p.Plan(ctx, o) })
 }
 
 // Verify finds Dockerfiles that would put a wrong binary into an image.
-func Verify(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Verify(ctx, build.VerifyOptions{}) })
+func Verify(ctx context.Context,
+	fix *bool, // write what has one right answer, then judge
+	dryRun *bool, // with fix: print a diff, write nothing
+	format *string, // text, json, github or sarif
+	strict *bool, // fail with warnings too
+	pedantic *bool, // also what is only advice
+	severity *string, // how rules count: Rule=off,Other=error; or warning
+	bases *bool, // ask the registry for every base image too
+) error {
+	o := build.VerifyOptions{
+		Format: text(format), Strict: is(strict), Pedantic: is(pedantic), Severity: list(severity),
+		Bases: is(bases), Fix: is(fix), DryRun: is(dryRun),
+	}
+	return do(ctx, func(p *build.Project) error { return p.Verify(ctx, o) })
 }
 
 // Compile cross-compiles every command to bin/<name>-<os>-<arch>.
@@ -38,23 +58,38 @@ func Image(ctx context.Context) error {
 }
 
 // Manifest joins the images of all platforms under VERSION and IMAGE_TAGS.
-func Manifest(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Manifest(ctx, build.PublishOptions{}) })
+func Manifest(ctx context.Context,
+	from *string, // copy the legs from repositories with this prefix
+) error {
+	return do(ctx, func(p *build.Project) error { return p.Manifest(ctx, build.PublishOptions{From: text(from)}) })
 }
 
 // Promote moves IMAGE_TAGS and VERSION to what SOURCE_VERSION names.
-func Promote(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Promote(ctx, build.PublishOptions{}) })
+func Promote(ctx context.Context,
+	from *string, // copy images from repositories with this prefix
+	referrers *bool, // with from: copy signatures and attestations too
+) error {
+	o := build.PublishOptions{From: text(from), Referrers: is(referrers)}
+	return do(ctx, func(p *build.Project) error { return p.Promote(ctx, o) })
 }
 
 // Inspect prints platforms, digests and revision of what is published under VERSION.
-func Inspect(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Inspect(ctx, build.InspectOptions{}) })
+func Inspect(ctx context.Context,
+	ref *string, // this reference, instead of every image under VERSION
+	json *bool, // print it as JSON
+	revision *bool, // print the revision alone
+) error {
+	o := build.InspectOptions{Ref: text(ref), JSON: is(json), Revision: is(revision)}
+	return do(ctx, func(p *build.Project) error { return p.Inspect(ctx, o) })
 }
 
-// Audit finds images in dist/ that hold something else than they say.
-func Audit(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Audit(ctx, build.AuditOptions{}) })
+// Audit finds images, in dist/ or published, that hold something else than they say.
+func Audit(ctx context.Context,
+	refs *string, // these references, separated by commas, instead of all of dist/
+	json *bool, // print what was found as JSON
+) error {
+	o := build.AuditOptions{Refs: list(refs), JSON: is(json)}
+	return do(ctx, func(p *build.Project) error { return p.Audit(ctx, o) })
 }
 
 // Binaries compiles release binaries and their checksums to dist/release.
@@ -69,6 +104,20 @@ func Clean(ctx context.Context) error {
 
 // Version prints archmage's version.
 func Version() { console.Std().Result(build.ReadVersion().String()) }
+
+// An optional argument that was not given is nil.
+func is(b *bool) bool { return b != nil && *b }
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func list(s *string) []string {
+	return strings.FieldsFunc(text(s), func(r rune) bool { return r == ',' })
+}
 
 // do opens the repository in the working directory and runs one verb on it.
 func do(ctx context.Context, verb func(*build.Project) error) error {

@@ -164,6 +164,57 @@ func TestVerbsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
+// What a verb takes beside settings is an optional argument of its target: mage
+// knows no dashes in names, and no list of words behind them.
+func TestMageTargetsTakeTheFlagsOfTheirVerb(t *testing.T) {
+	words := map[string][]string{"inspect": {"ref"}, "audit": {"refs"}} // arguments of the verb
+	got := mageArguments(t)
+	for _, v := range verbs() {
+		want := slices.Clone(words[v.Name()])
+		v.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if setting := f.Value.Type() == "string" && strings.HasSuffix(f.Usage, ")") && strings.Contains(f.Usage, "("); !setting && f.Name != "help" {
+				want = append(want, strings.ReplaceAll(f.Name, "-", ""))
+			}
+		})
+		slices.Sort(want)
+		if !slices.Equal(got[v.Name()], want) {
+			t.Errorf("mage %s takes %v, the verb %v", v.Name(), got[v.Name()], want)
+		}
+	}
+}
+
+// mageArguments are the optional arguments of each target, as mage spells them.
+func mageArguments(t *testing.T) map[string][]string {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "../../build/targets/targets.go", nil, parser.SkipObjectResolution|parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[int]bool{} // lines with a comment
+	for _, c := range file.Comments {
+		documented[files.Position(c.Pos()).Line] = true
+	}
+	arguments := map[string][]string{}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || !f.Name.IsExported() {
+			continue
+		}
+		var names []string
+		for _, p := range f.Type.Params.List {
+			if _, optional := p.Type.(*ast.StarExpr); optional {
+				names = append(names, strings.ToLower(p.Names[0].Name))
+				if len(p.Names) > 1 || !documented[files.Position(p.Pos()).Line] {
+					t.Errorf("mage -h %s shows no line for %v", f.Name.Name, p.Names)
+				}
+			}
+		}
+		slices.Sort(names)
+		arguments[strings.ToLower(f.Name.Name)] = names
+	}
+	return arguments
+}
+
 // mageTargets are the exported functions of build/targets, in lower case.
 func mageTargets(t *testing.T) []string {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../build/targets/targets.go", nil, parser.SkipObjectResolution|parser.ParseComments)
