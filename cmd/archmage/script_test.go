@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"index":    printIndex,
 			"tags":     printTags,
 			"machine":  checkMachine,
+			"readme":   readmeBlocks,
 		},
 	})
 }
