@@ -23,6 +23,9 @@ const releaseDir = "release"
 // writes a checksums.txt of exactly these beside them, in sha256sum's format.
 // Each path is printed.
 func (p *Project) Binaries(ctx context.Context) error {
+	if err := p.needVersion(); err != nil {
+		return err
+	}
 	found, err := plan.Commands(ctx, p.runner, p.Root, p.Release, p.goEnv()...)
 	if err != nil {
 		return err

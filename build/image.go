@@ -20,6 +20,9 @@ import (
 // per leg is printed, in the order of the plan. A leg that cannot be built does
 // not keep the others from it; all that failed is returned.
 func (p *Project) Image(ctx context.Context) error {
+	if err := p.needVersion(); err != nil {
+		return err
+	}
 	offline, err := p.look(ctx, evaluator{Project: p})
 	if err != nil {
 		return err

@@ -27,6 +27,11 @@ type InspectOptions struct {
 // It reads manifests and configs, no layers, and writes nothing. A denial counts
 // as absence.
 func (p *Project) Inspect(ctx context.Context, o InspectOptions) error {
+	if o.Ref == "" {
+		if err := p.needVersion(); err != nil {
+			return err
+		}
+	}
 	targets, err := p.inspected(ctx, o)
 	if err != nil {
 		return err

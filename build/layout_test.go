@@ -172,6 +172,8 @@ func (r *reader) mayImport(to string) bool {
 	switch {
 	case target == r.part && r.part != "cmd":
 		return true // a directory inside of the part
+	case to == "scripts":
+		return r.part == "cmd" // for go mod vendor
 	case target == "cmd":
 		return false
 	case slices.Contains(leaves, target):
@@ -236,6 +238,8 @@ func TestTheRulesCanBeBroken(t *testing.T) {
 		{"build/targets/a.go", `import "` + own + `plan"`, "targets imports build/plan"},
 		{"cmd/archmage/a.go", `import "` + own + `registry"`, "cmd imports build/registry"},
 		{"magefile.go", `import _ "` + own + `targets"`, ""},
+		{"cmd/archmage/a.go", `import _ "` + modulePath + `/scripts"`, ""},
+		{"build/a.go", `import _ "` + modulePath + `/scripts"`, "build imports scripts"},
 		{"build/new/a.go", `import "` + own + `plan"`, "new imports build/plan"},
 
 		{"build/run/a.go", `import "os/exec"`, ""},

@@ -16,6 +16,9 @@ import (
 // With From, legs are read and copied from there. One reference by digest per
 // written tag is printed.
 func (p *Project) Manifest(ctx context.Context, o PublishOptions) error {
+	if err := p.needVersion(); err != nil {
+		return err
+	}
 	if p.SourceVersion == "latest" {
 		return Usage("name the version whose legs it is: SOURCE_VERSION=v1.2.3",
 			"manifest: latest has no legs of its own that could be joined")

@@ -26,6 +26,9 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 	if err != nil {
 		return err
 	}
+	if p.NoVersion != "" {
+		p.console.Note("VERSION is %s, as git cannot say: %s", p.Version, p.NoVersion)
+	}
 	if o.Missing {
 		if w.plan, err = p.missing(ctx, w.plan); err != nil {
 			return err

@@ -64,6 +64,14 @@ func clientOptions(s *config.Settings, c *console.Console) registry.Options {
 	return o
 }
 
+// needVersion refuses to guess the version of what is built or published.
+func (p *Project) needVersion() error {
+	if p.NoVersion == "" {
+		return nil
+	}
+	return config.Errorf("VERSION", "set it, e.g. VERSION=v1.2.3", "git cannot say: %s", p.NoVersion)
+}
+
 // path is a slash path of the repository as the operating system spells it.
 func (p *Project) path(slash string) string {
 	return filepath.Join(p.Root, filepath.FromSlash(slash))

@@ -21,6 +21,11 @@ type PublishOptions struct {
 // With From, images are copied from there to REGISTRY, VERSION included. One
 // reference by digest per tag is printed.
 func (p *Project) Promote(ctx context.Context, o PublishOptions) error {
+	if p.From["SOURCE_VERSION"] == "" {
+		if err := p.needVersion(); err != nil {
+			return err
+		}
+	}
 	repos, err := p.copying("promote", o)
 	if err != nil {
 		return err

@@ -21,16 +21,19 @@ type Commit struct {
 	Revision string    // full hash, with -dirty where tracked files were changed
 	Time     time.Time // the commit's own, UTC
 	Source   string    // remote origin as an https URL without credentials, or ""
+	Unknown  string    // why git cannot say, though there is a checkout; or ""
 }
 
 const dirtySuffix = "-dirty"
 
-// readCommit asks git. No git, no checkout and no commit yet are no errors:
-// what is built then is a development version.
+// readCommit asks git. No checkout and no commit yet are no errors: what is
+// built then is a development version. Nor is a checkout that git cannot read,
+// but what is published from there needs a VERSION.
 func readCommit(ctx context.Context, r run.Runner, root string) (Commit, error) {
 	c := Commit{Version: "dev"}
 	out, err := git(ctx, r, root, nil, "log", "-1", "--format=%H %ct")
 	if err != nil {
+		c.Unknown = unknown(ctx, r, root)
 		return c, ctx.Err()
 	}
 	hash, seconds, _ := strings.Cut(strings.TrimSpace(out), " ")
@@ -49,6 +52,36 @@ func readCommit(ctx context.Context, r run.Runner, root string) (Commit, error) 
 		c.Source = sourceURL(strings.TrimSpace(out))
 	}
 	return c, ctx.Err()
+}
+
+// unknown says why git cannot read the checkout that root lies in: there is no
+// git in a container, or another user owns the files. "" where root lies in none,
+// or in one without a commit.
+func unknown(ctx context.Context, r run.Runner, root string) string {
+	if !inCheckout(root) {
+		return ""
+	}
+	if _, err := r.Find("git"); err != nil {
+		return "git is not on PATH"
+	}
+	_, err := git(ctx, r, root, nil, "rev-parse", "--git-dir")
+	if err == nil {
+		return ""
+	}
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return why
+}
+
+// inCheckout reports whether root or a directory above it has a .git.
+func inCheckout(root string) bool {
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 // describe works on a copy of the index: `git describe --dirty` refreshes the

@@ -160,7 +160,7 @@ func TestWithoutCommitsOrGitItIsDev(t *testing.T) {
 	if got := empty.read(); got != (Commit{Version: "dev"}) {
 		t.Errorf("no commit: %+v", got)
 	}
-	if got, err := readCommit(t.Context(), noGit{}, c.dir); err != nil || got != (Commit{Version: "dev"}) {
+	if got, err := readCommit(t.Context(), noGit{}, c.dir); err != nil || got != (Commit{Version: "dev", Unknown: "git is not on PATH"}) {
 		t.Errorf("no git: %+v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -210,5 +210,42 @@ func TestTheSourceIsALinkWithoutCredentials(t *testing.T) {
 	c.git("remote", "add", "origin", "https://bob:pa55@example.com/o/r.git")
 	if got := c.read().Source; got != "https://example.com/o/r" {
 		t.Error(got)
+	}
+}
+
+// A checkout that git cannot read is none without a version: it is one whose
+// version nobody knows.
+func TestVersionsThatGitCannotSay(t *testing.T) {
+	c := newCheckout(t)
+	if why := c.read().Unknown; why != "" {
+		t.Errorf("a sound checkout is unknown: %s", why)
+	}
+	sub := filepath.Join(c.dir, "sub")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	load := func(root string, env ...string) *Settings {
+		t.Helper()
+		s, err := Load(t.Context(), Source{Root: root, Env: env, Runner: run.OS{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, ".git", "HEAD"), []byte("broken"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s := load(c.dir); s.Version != "dev" || !strings.Contains(s.NoVersion, "fatal: ") || strings.Contains(s.NoVersion, "\n") {
+		t.Errorf("version %q, unknown %q", s.Version, s.NoVersion)
+	}
+	t.Setenv("PATH", "")
+	if s := load(sub); s.NoVersion != "git is not on PATH" {
+		t.Errorf("without git: %q", s.NoVersion)
+	}
+	if s := load(sub, "VERSION=v1"); s.NoVersion != "" {
+		t.Errorf("with a version: %q", s.NoVersion)
+	}
+	if s := load(t.TempDir()); s.NoVersion != "" || s.Version != "dev" {
+		t.Errorf("outside of a checkout: %q, version %q", s.NoVersion, s.Version)
 	}
 }

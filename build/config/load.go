@@ -59,6 +59,7 @@ func environment(list []string) map[string]string {
 func (s *Settings) finish() error {
 	if s.Version == "" {
 		s.Version = s.Commit.Version
+		s.NoVersion = s.Commit.Unknown
 		if err := checkTag(s.Version); err != nil {
 			return located("VERSION from git describe", err)
 		}

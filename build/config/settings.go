@@ -45,6 +45,7 @@ type Settings struct {
 
 	Registry      string
 	Version       string
+	NoVersion     string // why Version is a guess, though there is a checkout; or ""
 	SourceVersion string
 	Tags          []string
 	Leg           string
