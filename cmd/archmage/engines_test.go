@@ -23,7 +23,7 @@ import (
 //
 // Every script has a REGISTRY of its own, and IMAGE_MIRRORS that serve the bases
 // golang:1.26 and shell:1 of Docker Hub. PATH has the engines; NO_ENGINES is
-// what it is without them.
+// what it is without them. PROXY is the GOPROXY of who runs them.
 func TestEngines(t *testing.T) {
 	env, err := enginesEnv()
 	if err != nil {
@@ -34,6 +34,7 @@ func TestEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOROOT")
+	proxy := strings.TrimPrefix(goEnv(t, "GOPROXY")[0], "GO")
 	outside := t.TempDir()
 	run := strconv.FormatInt(time.Now().UnixNano(), 36)
 	var ran, skipped atomic.Int64
@@ -57,7 +58,7 @@ func TestEngines(t *testing.T) {
 			if err := setup(e, filepath.Join(outside, name), goenv); err != nil {
 				return err
 			}
-			return addEngines(e, append(env,
+			return addEngines(e, append(env, proxy,
 				"REGISTRY="+os.Getenv("ENGINES_REGISTRY")+"/"+run+"/"+strings.TrimPrefix(name, "script-"),
 				"IMAGE_MIRRORS=docker.io="+hub, "HUB="+hub, "LOAD=false"))
 		},
