@@ -104,14 +104,14 @@ func (s *state) argumentRuns() []argued {
 		}
 		add := func(vars []string, what string) {
 			for _, name := range vars {
-				if archName.MatchString(name) && missingIn(st, name) && byCaller(st.r.File, st.ins, name, mostDepth) && !strings.Contains(st.ins.Text, "${"+name+":") {
+				if archName.MatchString(name) && missingIn(st, name) && byCaller(st.r.File, st.ins, name, mostHops) && !strings.Contains(st.ins.Text, "${"+name+":") {
 					list = append(list, argued{spot{st.r, st.ins, what}, []decider{{name: name, via: name}}})
 				}
 			}
 		}
 		for _, c := range s.compiles(st) {
 			if s.pinned(st) && !c.call.cond && c.arch.text == "" && !c.arch.open && c.leftToCaller() && len(s.delivered(c)) > 0 {
-				add(union(c.arch.vars, []string{"GOARCH"}), c.built()+" for the machine that builds")
+				add(appendNew(c.arch.vars, "GOARCH"), c.built()+" for the machine that builds")
 			}
 		}
 		for i := range st.calls {

@@ -86,10 +86,13 @@ func (c compilation) hearsHost() bool {
 // leftToCaller is an empty GOARCH made of an ARG that has no default: whoever
 // builds may give it a value.
 func (c compilation) leftToCaller() bool {
-	return slices.ContainsFunc(union(c.arch.vars, []string{"GOARCH"}), func(name string) bool {
-		return byCaller(c.r.File, c.ins, name, mostDepth)
+	return slices.ContainsFunc(appendNew(c.arch.vars, "GOARCH"), func(name string) bool {
+		return byCaller(c.r.File, c.ins, name, mostHops)
 	})
 }
+
+// mostHops is how far a value is followed from one variable to the next.
+const mostHops = 8
 
 // byCaller reports whether a variable's value comes from an ARG that only says
 // that there is one.
@@ -149,7 +152,7 @@ func (c compilation) through() []string {
 	for _, name := range append(slices.Clip(list), "GOARCH") {
 		if def, text := definition(c.r.File, c.ins, name); def != nil && !isAutomatic(name) {
 			for _, u := range uses(c.r.File, def, text) {
-				list = union(list, []string{u.name})
+				list = appendNew(list, u.name)
 			}
 		}
 	}

@@ -64,11 +64,14 @@ func (g *lintGroup) add(p platform.Platform, text string) {
 	g.messages[i].platforms = appendNew(g.messages[i].platforms, p)
 }
 
-func appendNew(list []platform.Platform, p platform.Platform) []platform.Platform {
-	if slices.Contains(list, p) {
-		return list
+// appendNew appends what a list does not have. It never writes behind the list.
+func appendNew[T comparable](list []T, more ...T) []T {
+	for _, one := range more {
+		if !slices.Contains(list, one) {
+			list = append(slices.Clip(list), one)
+		}
 	}
-	return append(list, p)
+	return list
 }
 
 // findings is one for each message that all platforms share, and one for all
