@@ -20,6 +20,7 @@ const (
 	modulePath = "github.com/archmage-go/archmage"
 	remotePath = "github.com/google/go-containerregistry/pkg/v1/remote"
 	authnPath  = "github.com/google/go-containerregistry/pkg/authn"
+	shellPath  = "mvdan.cc/sh"
 )
 
 // stages are the packages below build that do one step of the work each, with
@@ -90,7 +91,7 @@ func judge(name string, source []byte) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	r := reader{fset: fset, part: partOf(name)}
+	r := reader{fset: fset, part: partOf(name), dir: path.Dir(name)}
 	names := map[string]string{} // what a package is called in this file → its path
 	for _, spec := range file.Imports {
 		imported, _ := strconv.Unquote(spec.Path.Value)
@@ -131,6 +132,7 @@ func partOf(name string) string {
 type reader struct {
 	fset  *token.FileSet
 	part  string
+	dir   string
 	found []string
 }
 
@@ -141,7 +143,7 @@ func (r *reader) wrong(n ast.Node, format string, args ...any) {
 // imports judges one import.
 func (r *reader) imports(spec ast.Node, imported string) {
 	only := func(part string) {
-		if r.part != part {
+		if !below(r.dir, "build/"+part) {
 			r.wrong(spec, "imports %s: only build/%s may", imported, part)
 		}
 	}
@@ -152,6 +154,8 @@ func (r *reader) imports(spec ast.Node, imported string) {
 		only("dockerfile")
 	case below(imported, remotePath), below(imported, authnPath):
 		only("registry")
+	case below(imported, shellPath):
+		only("verify/shell")
 	case below(imported, modulePath):
 		if to := strings.TrimPrefix(strings.TrimPrefix(imported, modulePath), "/"); !r.mayImport(to) {
 			r.wrong(spec, "imports %s", to)
@@ -159,9 +163,10 @@ func (r *reader) imports(spec ast.Node, imported string) {
 	}
 }
 
-// below reports whether a package is the one at base, or one inside of it.
-func below(imported, base string) bool {
-	return imported == base || strings.HasPrefix(imported, base+"/")
+// below reports whether a package or directory is the one at base, or one inside
+// of it.
+func below(name, base string) bool {
+	return name == base || strings.HasPrefix(name, base+"/")
 }
 
 // mayImport says whether the file's part may import a package of this module,
@@ -251,6 +256,9 @@ func TestTheRulesCanBeBroken(t *testing.T) {
 		{"build/registry/a.go", `import "` + remotePath + `"`, ""},
 		{"build/publish/a.go", `import "` + remotePath + `"`, "only build/registry may"},
 		{"build/publish/a.go", `import "` + remotePath + `/transport"`, "only build/registry may"},
+		{"build/verify/shell/a.go", `import "` + shellPath + `/v3/syntax"`, ""},
+		{"build/verify/a.go", `import "` + shellPath + `/v3/syntax"`, "only build/verify/shell may"},
+		{"build/verify/shells/a.go", `import "` + shellPath + `/v3/syntax"`, "only build/verify/shell may"},
 		{"build/publish/a.go", `import "` + authnPath + `"`, "only build/registry may"},
 
 		{"cmd/archmage/a.go", "import \"os\"\nfunc f() { os.Exit(1) }", ""},

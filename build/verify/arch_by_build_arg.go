@@ -110,14 +110,14 @@ func (s *state) argumentRuns() []argued {
 			}
 		}
 		for _, c := range s.compiles(st) {
-			if s.pinned(st) && !c.call.cond && c.arch.text == "" && !c.arch.open && c.leftToCaller() && len(s.delivered(c)) > 0 {
-				add(appendNew(c.arch.vars, "GOARCH"), c.built()+" for the machine that builds")
+			if s.pinned(st) && !c.call.Cond && c.arch.Text == "" && !c.arch.Open && c.leftToCaller() && len(s.delivered(c)) > 0 {
+				add(appendNew(c.arch.Vars, "GOARCH"), c.built()+" for the machine that builds")
 			}
 		}
 		for i := range st.calls {
-			for _, a := range st.calls[i].args {
-				if !st.calls[i].cond && !a.open {
-					add(a.vars, st.calls[i].name()+" "+a.text)
+			for _, a := range st.calls[i].Args {
+				if !st.calls[i].Cond && !a.Open {
+					add(a.Vars, st.calls[i].Name()+" "+a.Text)
 				}
 			}
 		}

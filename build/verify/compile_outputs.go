@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // takesValue are the flags of go build and go install that a word of its own
@@ -27,35 +29,35 @@ func (s *state) outputs(c compilation) (files []string, ok bool) {
 	dir := c.directory()
 	many := len(packages) > 1 && !strings.HasSuffix(packages[0], ".go") || slices.ContainsFunc(packages, func(p string) bool { return strings.Contains(p, "...") })
 	switch {
-	case out.text == "" && many:
+	case out.Text == "" && many:
 		return nil, true
-	case out.text == "/dev/null":
+	case out.Text == "/dev/null":
 		return nil, true
-	case out.text == "" && dir.open, out.open && !strings.HasPrefix(out.text, "/") && dir.open:
+	case out.Text == "" && dir.Open, out.Open && !strings.HasPrefix(out.Text, "/") && dir.Open:
 		return nil, false
-	case out.text == "":
-		return inDir(dir.text, s.programNames(dir.text, packages)), true
+	case out.Text == "":
+		return inDir(dir.Text, s.programNames(dir.Text, packages)), true
 	}
-	at := rooted(dir, out.text)
+	at := dir.Path(out.Text)
 	switch {
-	case at.open:
+	case at.Open:
 		return nil, false
-	case many || strings.HasSuffix(out.text, "/") || out.text == "." || strings.HasSuffix(out.text, "/."):
-		return inDir(at.text, s.programNames(dir.text, packages)), true
+	case many || strings.HasSuffix(out.Text, "/") || out.Text == "." || strings.HasSuffix(out.Text, "/."):
+		return inDir(at.Text, s.programNames(dir.Text, packages)), true
 	}
-	return append([]string{at.text}, inDir(at.text, s.programNames(dir.text, packages))...), true
+	return append([]string{at.Text}, inDir(at.Text, s.programNames(dir.Text, packages))...), true
 }
 
 // operands are the value of -o, and the packages.
-func operands(args []value) (out value, packages []string) {
+func operands(args []shell.Value) (out shell.Value, packages []string) {
 	for i := 0; i < len(args); i++ {
-		flag, rest, joined := strings.Cut(args[i].text, "=")
+		flag, rest, joined := strings.Cut(args[i].Text, "=")
 		flag = strings.Replace(flag, "--", "-", 1)
 		switch {
 		case !strings.HasPrefix(flag, "-"):
-			packages = append(packages, args[i].text)
+			packages = append(packages, args[i].Text)
 		case flag == "-o" && joined:
-			out = value{text: rest, open: args[i].open}
+			out = shell.Value{Text: rest, Open: args[i].Open}
 		case slices.Contains(takesValue, flag) && !joined && i+1 < len(args):
 			if i++; flag == "-o" {
 				out = args[i]
@@ -124,14 +126,14 @@ func (s *state) module() string {
 // ones go one directory deeper.
 func installed(c compilation, packages []string) ([]string, bool) {
 	bins := []string{"/go/bin", "/root/go/bin"}
-	if v := c.call.hears["GOBIN"]; v.open {
+	if v := c.call.Hears["GOBIN"]; v.Open {
 		return nil, false
-	} else if v.text != "" {
-		bins = []string{v.text}
-	} else if v := c.call.hears["GOPATH"]; v.open {
+	} else if v.Text != "" {
+		bins = []string{v.Text}
+	} else if v := c.call.Hears["GOPATH"]; v.Open {
 		return nil, false
-	} else if v.text != "" {
-		first, _, _ := strings.Cut(v.text, ":")
+	} else if v.Text != "" {
+		first, _, _ := strings.Cut(v.Text, ":")
 		bins = []string{path.Join(first, "bin")}
 	}
 	var list []string

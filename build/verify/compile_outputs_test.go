@@ -3,6 +3,8 @@ package verify
 import (
 	"strings"
 	"testing"
+
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 func TestWhereGoWrites(t *testing.T) {
@@ -28,12 +30,12 @@ func TestWhereGoWrites(t *testing.T) {
 		"garble -tiny build -o /out/app ./cmd/app":     "/out/app /out/app/app",
 		"/usr/local/go/bin/go build -o /out/app ./cmd": "/out/app /out/app/cmd",
 	} {
-		c := scripts{}
-		sc, ok := c.of([]string{"sh", "-c", text})
-		if !ok {
+		texts := shell.Scripts{Hears: []string{"GOBIN", "GOPATH"}}
+		script := texts.Follow([]string{"sh", "-c", text}, nil, "/src")
+		if script == nil {
 			t.Fatal(text)
 		}
-		_, calls := c.follow(sc, nil, "/src")
+		calls := script.Calls
 		got := "none"
 		for i := range calls {
 			if verb, args := goCommand(&calls[i]); verb != "" {

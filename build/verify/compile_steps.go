@@ -8,18 +8,19 @@ import (
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // compilation is a go build or go install in a RUN.
 type compilation struct {
 	*step
-	call *call
+	call *shell.Call
 	verb string // build, install
-	args []value
+	args []shell.Value
 
 	// arch and os are GOARCH and GOOS as the toolchain hears them; nothing is
 	// the architecture of the toolchain itself.
-	arch, os value
+	arch, os shell.Value
 	kept     *step // whose go env -w has set arch; nil where nothing did
 }
 
@@ -28,7 +29,7 @@ var goTool = regexp.MustCompile(`^(go(1\.[0-9.]+)?|garble)$`)
 
 // compiles lists what a step compiles with Go.
 func (s *state) compiles(st *step) []compilation {
-	if st.shell == nil || s.wrapsGo(st) {
+	if st.script == nil || s.wrapsGo(st) {
 		return nil
 	}
 	var list []compilation
@@ -45,13 +46,13 @@ func (s *state) compiles(st *step) []compilation {
 		if len(list) == 0 {
 			kept = slices.Concat(s.goEnv(st), kept)
 		}
-		one := compilation{step: st, call: c, verb: verb, args: args, arch: c.hears["GOARCH"], os: c.hears["GOOS"]}
+		one := compilation{step: st, call: c, verb: verb, args: args, arch: c.Hears["GOARCH"], os: c.Hears["GOOS"]}
 		for _, k := range kept {
 			switch {
-			case k.name == "GOARCH" && c.hears["GOARCH"].nothing():
-				one.arch, one.kept = k.value, k.step
-			case k.name == "GOOS" && c.hears["GOOS"].nothing():
-				one.os = k.value
+			case k.name == "GOARCH" && c.Hears["GOARCH"].Empty():
+				one.arch, one.kept = k.Value, k.step
+			case k.name == "GOOS" && c.Hears["GOOS"].Empty():
+				one.os = k.Value
 			}
 		}
 		list = append(list, one)
@@ -59,62 +60,48 @@ func (s *state) compiles(st *step) []compilation {
 	return list
 }
 
-// nothing is a variable that counts as unset.
-func (v value) nothing() bool { return v.text == "" && !v.open }
-
 // goCommand is what the go command is asked to do, and with which arguments.
-func goCommand(c *call) (verb string, args []value) {
-	if !goTool.MatchString(c.name()) {
+func goCommand(c *shell.Call) (verb string, args []shell.Value) {
+	if !goTool.MatchString(c.Name()) {
 		return "", nil
 	}
-	args = c.args[1:]
-	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
-		if args[0].text == "-C" && len(args) > 1 {
+	args = c.Args[1:]
+	for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
+		if args[0].Text == "-C" && len(args) > 1 {
 			args = args[1:]
 		}
 		args = args[1:]
 	}
-	if len(args) == 0 || args[0].open {
+	if len(args) == 0 || args[0].Open {
 		return "", nil
 	}
-	return args[0].text, args[1:]
+	return args[0].Text, args[1:]
 }
 
 // directory is where a go command works: -C changes it.
-func (c compilation) directory() value {
-	dir := c.call.dir
-	for i, a := range c.call.args[1:] {
-		text, ok := strings.CutPrefix(a.text, "-C")
+func (c compilation) directory() shell.Value {
+	dir := c.call.Dir
+	for i, a := range c.call.Args[1:] {
+		text, ok := strings.CutPrefix(a.Text, "-C")
 		if !ok {
 			continue
 		}
-		if text = strings.TrimPrefix(text, "="); text == "" && i+2 < len(c.call.args) {
-			a = c.call.args[i+2]
-			text = a.text
+		if text = strings.TrimPrefix(text, "="); text == "" && i+2 < len(c.call.Args) {
+			a = c.call.Args[i+2]
+			text = a.Text
 		}
-		if a.open {
-			return unknownValue()
+		if a.Open {
+			return shell.Unknown()
 		}
-		return rooted(dir, text)
+		return dir.Path(text)
 	}
 	return dir
-}
-
-// rooted is a path from a directory.
-func rooted(dir value, file string) value {
-	switch {
-	case path.IsAbs(file):
-		return literal(path.Clean(file))
-	case dir.open:
-		return dir
-	}
-	return literal(path.Join(dir.text, file))
 }
 
 // goEnv is what go env -w has set, in order.
 type goEnv []struct {
 	name string
-	value
+	shell.Value
 	step *step
 }
 
@@ -134,17 +121,17 @@ func (s *state) goEnv(st *step) goEnv {
 	return set
 }
 
-func (set goEnv) write(st *step, args []value) goEnv {
-	if len(args) == 0 || args[0].text != "-w" {
+func (set goEnv) write(st *step, args []shell.Value) goEnv {
+	if len(args) == 0 || args[0].Text != "-w" {
 		return set
 	}
 	for _, a := range args[1:] {
-		if key, text, ok := strings.Cut(a.text, "="); ok {
+		if key, text, ok := strings.Cut(a.Text, "="); ok {
 			set = append(set, struct {
 				name string
-				value
+				shell.Value
 				step *step
-			}{key, value{text: text, open: a.open, vars: a.vars, pos: a.pos}, st})
+			}{key, shell.Value{Text: text, Open: a.Open, Vars: a.Vars, Pos: a.Pos}, st})
 		}
 	}
 	return set
@@ -163,7 +150,7 @@ func (s *state) wrapsGo(st *step) bool {
 		}
 		for i := range o.calls {
 			c := &o.calls[i]
-			if strings.HasPrefix(c.name(), "xx-") && slices.ContainsFunc(c.args, func(a value) bool { return a.text == "--wrap" }) {
+			if strings.HasPrefix(c.Name(), "xx-") && slices.ContainsFunc(c.Args, func(a shell.Value) bool { return a.Text == "--wrap" }) {
 				return true
 			}
 		}
@@ -188,7 +175,7 @@ func bringsGo(r *dockerfile.Recipe, a dockerfile.Action) bool {
 }
 
 // linux reports whether a program for Linux is made, as far as is known.
-func (c compilation) linux() bool { return !c.os.open && (c.os.text == "" || c.os.text == "linux") }
+func (c compilation) linux() bool { return !c.os.Open && (c.os.Text == "" || c.os.Text == "linux") }
 
 // built describes the command in messages.
 func (c compilation) built() string { return "go " + c.verb }

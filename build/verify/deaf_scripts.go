@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // makers run what others wrote: nobody knows from here what they do.
@@ -43,14 +44,14 @@ func makes(st *step) bool {
 	found := false
 	for i := range st.calls {
 		c := &st.calls[i]
-		if verb, _ := goCommand(c); verb == "build" || verb == "install" || c.hears["GOARCH"].text != "" {
+		if verb, _ := goCommand(c); verb == "build" || verb == "install" || c.Hears["GOARCH"].Text != "" {
 			return false
 		}
-		target := len(c.args) > 1 && slices.ContainsFunc(c.args[1:], func(a value) bool { return asksPlatform(a.text) })
-		if c.cond || target {
+		target := len(c.Args) > 1 && slices.ContainsFunc(c.Args[1:], func(a shell.Value) bool { return asksPlatform(a.Text) })
+		if c.Cond || target {
 			return false
 		}
-		found = found || makers.MatchString(c.name())
+		found = found || makers.MatchString(c.Name())
 	}
 	return found
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // delivered lists those of the files that a compile writes which are in the
@@ -70,19 +71,19 @@ func copiedByName(r *dockerfile.Recipe, file string) bool {
 
 // executed reports whether the build itself starts a file that it has compiled.
 func (s *state) executed(c compilation, file string) bool {
-	return s.later(c, func(o *call) bool {
-		if len(o.args) == 0 || o.args[0].open {
+	return s.later(c, func(o *shell.Call) bool {
+		if len(o.Args) == 0 || o.Args[0].Open {
 			return false
 		}
-		program := o.args[0].text
-		at := rooted(o.dir, program)
-		return strings.Contains(program, "/") && at.text == file && !at.open || c.verb == "install" && program == path.Base(file)
+		program := o.Args[0].Text
+		at := o.Dir.Path(program)
+		return strings.Contains(program, "/") && at.Text == file && !at.Open || c.verb == "install" && program == path.Base(file)
 	})
 }
 
 // writtenAgain reports whether a later command compiles to the same file.
 func (s *state) writtenAgain(c compilation, file string) bool {
-	return s.later(c, func(o *call) bool {
+	return s.later(c, func(o *shell.Call) bool {
 		verb, args := goCommand(o)
 		if verb != "build" && verb != "install" {
 			return false
@@ -93,7 +94,7 @@ func (s *state) writtenAgain(c compilation, file string) bool {
 }
 
 // later asks the commands that come after a compilation in its tree.
-func (s *state) later(c compilation, is func(*call) bool) bool {
+func (s *state) later(c compilation, is func(*shell.Call) bool) bool {
 	for _, o := range s.steps() {
 		if o.r != c.r || o.op < c.op || !on(o.r, o.op, c.op) {
 			continue
@@ -125,17 +126,17 @@ func (s *state) moved(st *step, file string) []string {
 }
 
 // carried are the places that a cp, mv, install or ln puts files of a list at.
-func carried(c *call, files []string) []string {
-	if !slices.Contains([]string{"cp", "mv", "install", "ln", "rsync"}, c.name()) {
+func carried(c *shell.Call, files []string) []string {
+	if !slices.Contains([]string{"cp", "mv", "install", "ln", "rsync"}, c.Name()) {
 		return nil
 	}
 	var operands []string
-	for _, a := range c.args[1:] {
-		if strings.HasPrefix(a.text, "-") {
+	for _, a := range c.Args[1:] {
+		if strings.HasPrefix(a.Text, "-") {
 			continue
 		}
-		if at := rooted(c.dir, a.text); !at.open {
-			operands = append(operands, at.text)
+		if at := c.Dir.Path(a.Text); !at.Open {
+			operands = append(operands, at.Text)
 		}
 	}
 	if len(operands) < 2 {

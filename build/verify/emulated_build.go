@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // emulatedBuild is EmulatedBuild: one finding for each stage, on what compiles
@@ -21,7 +22,7 @@ func emulatedBuild(s *state) []Finding {
 			continue
 		}
 		for _, c := range s.compiles(st) {
-			if c.call.hears["CGO_ENABLED"].text != "1" {
+			if c.call.Hears["CGO_ENABLED"].Text != "1" {
 				found = append(found, c)
 				break
 			}
@@ -68,9 +69,9 @@ func (s *state) needsC(st *step) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.steps(), func(o *step) bool {
-		return o.r == st.r && on(st.r, st.op, o.op) && slices.ContainsFunc(o.calls, func(c call) bool {
-			return slices.Contains([]string{"apk", "apt-get", "apt", "dnf", "yum", "microdnf"}, c.name()) &&
-				slices.ContainsFunc(c.args, func(a value) bool { return slices.Contains(cTools, a.text) })
+		return o.r == st.r && on(st.r, st.op, o.op) && slices.ContainsFunc(o.calls, func(c shell.Call) bool {
+			return slices.Contains([]string{"apk", "apt-get", "apt", "dnf", "yum", "microdnf"}, c.Name()) &&
+				slices.ContainsFunc(c.Args, func(a shell.Value) bool { return slices.Contains(cTools, a.Text) })
 		})
 	})
 }
@@ -78,7 +79,7 @@ func (s *state) needsC(st *step) bool {
 // onBuildPlatform is the stage as it should begin, and the RUN.
 func (s *state) onBuildPlatform(c compilation) string {
 	run := c.ins.Text
-	if c.arch.text == "" && !c.arch.open {
+	if c.arch.Text == "" && !c.arch.Open {
 		run = c.hear(false, s.delivered(c))
 	}
 	root := rootStage(c.step)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // errand is a step that only does what an image can be told without a RUN.
@@ -25,17 +26,17 @@ type change struct{ to, file string }
 // errand reads a step. Whatever is unknown about it, or is more than an errand,
 // makes it none.
 func (s *state) errand(st *step) (errand, bool) {
-	if st.shell == nil || st.shell.lost || !*st.shell.plain || len(st.r.Ops[st.op].Run.Mounts) > 0 || len(st.calls) == 0 {
+	if st.script == nil || st.script.Lost || !st.script.Plain || len(st.r.Ops[st.op].Run.Mounts) > 0 || len(st.calls) == 0 {
 		return errand{}, false
 	}
-	e := errand{step: st, dir: st.calls[0].dir.text}
+	e := errand{step: st, dir: st.calls[0].Dir.Text}
 	refresh := false
 	for i := range st.calls {
 		c := &st.calls[i]
-		if c.writes || slices.ContainsFunc(c.args, func(a value) bool { return a.open }) {
+		if c.Writes || slices.ContainsFunc(c.Args, func(a shell.Value) bool { return a.Open }) {
 			return e, false
 		}
-		if c.name() == "update-ca-certificates" {
+		if c.Name() == "update-ca-certificates" {
 			refresh = true
 			continue
 		}
@@ -79,9 +80,9 @@ func (e *errand) made(dir string) bool {
 	return false
 }
 
-func (e *errand) add(c *call) bool {
+func (e *errand) add(c *shell.Call) bool {
 	flags, operands := sorted(c)
-	switch c.name() {
+	switch c.Name() {
 	case "mkdir":
 		return len(operands) > 0 && only(flags, "-p", "-v", "-pv", "-vp", "--parents") && e.files(c, operands, func(file string) { e.dirs = append(e.dirs, file) })
 	case "chmod":
@@ -109,12 +110,12 @@ func (e *errand) add(c *call) bool {
 
 // sorted are the arguments of a command: flags, and the rest. A leading minus
 // of a mode takes rights away.
-func sorted(c *call) (flags, operands []string) {
-	for _, a := range c.args[1:] {
-		if strings.HasPrefix(a.text, "-") && a.text != "-x" && a.text != "-w" && a.text != "-r" {
-			flags = append(flags, a.text)
+func sorted(c *shell.Call) (flags, operands []string) {
+	for _, a := range c.Args[1:] {
+		if strings.HasPrefix(a.Text, "-") && a.Text != "-x" && a.Text != "-w" && a.Text != "-r" {
+			flags = append(flags, a.Text)
 		} else {
-			operands = append(operands, a.text)
+			operands = append(operands, a.Text)
 		}
 	}
 	return flags, operands
@@ -124,24 +125,24 @@ func only(flags []string, allowed ...string) bool {
 	return !slices.ContainsFunc(flags, func(f string) bool { return !slices.Contains(allowed, f) })
 }
 
-func (e *errand) files(c *call, operands []string, add func(string)) bool {
+func (e *errand) files(c *shell.Call, operands []string, add func(string)) bool {
 	for _, o := range operands {
-		at := rooted(c.dir, o)
-		if at.open || strings.ContainsAny(at.text, "{}~") || at.text == "/" {
+		at := c.Dir.Path(o)
+		if at.Open || strings.ContainsAny(at.Text, "{}~") || at.Text == "/" {
 			return false
 		}
-		add(at.text)
+		add(at.Text)
 	}
 	return true
 }
 
 // numbers keeps the number that a flag has.
-func (e *errand) numbers(c *call, to *string, names ...string) {
-	for i, a := range c.args {
+func (e *errand) numbers(c *shell.Call, to *string, names ...string) {
+	for i, a := range c.Args {
 		for _, n := range names {
-			rest, joined := strings.CutPrefix(a.text, n+"=")
-			if a.text == n && i+1 < len(c.args) {
-				rest, joined = c.args[i+1].text, true
+			rest, joined := strings.CutPrefix(a.Text, n+"=")
+			if a.Text == n && i+1 < len(c.Args) {
+				rest, joined = c.Args[i+1].Text, true
 			}
 			if joined && rest != "" && strings.Trim(rest, "0123456789") == "" {
 				*to = rest

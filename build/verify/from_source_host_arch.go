@@ -25,10 +25,10 @@ func fromSourceHostArch(s *state) []Finding {
 		}
 		all := s.compiles(st)
 		for _, c := range all {
-			if c.call.cond || !c.linux() || !c.hearsHost() {
+			if c.call.Cond || !c.linux() || !c.hearsHost() {
 				continue
 			}
-			if c.call.maybe && !sameInEveryBranch(all) {
+			if c.call.Maybe && !sameInEveryBranch(all) {
 				continue
 			}
 			if files := s.delivered(c); len(files) > 0 {
@@ -52,7 +52,7 @@ func fromSourceHostArch(s *state) []Finding {
 // not, a condition that means nothing here may tell platforms apart.
 func sameInEveryBranch(all []compilation) bool {
 	return !slices.ContainsFunc(all, func(c compilation) bool {
-		return c.call.cond || c.arch.open || c.arch.text != all[0].arch.text
+		return c.call.Cond || c.arch.Open || c.arch.Text != all[0].arch.Text
 	})
 }
 
@@ -66,27 +66,27 @@ func (s *state) inFinalStage(st *step) bool {
 // sets it, it is made of a platform argument without a value, or of those of the
 // build platform.
 func (c compilation) hearsHost() bool {
-	if c.arch.open {
+	if c.arch.Open {
 		return false
 	}
-	for _, name := range c.arch.vars {
+	for _, name := range c.arch.Vars {
 		if isAutomatic(name) && !forBuild(name) && !missingIn(c.step, name) {
 			return false // a default is PlatformArgDefault's, and on this platform it may be empty
 		}
 	}
 	switch {
-	case c.arch.text == "":
+	case c.arch.Text == "":
 		return !c.leftToCaller()
-	case slices.ContainsFunc(c.arch.vars, func(n string) bool { return n == "BUILDARCH" }):
-		return c.arch.text == c.host.Arch
+	case slices.ContainsFunc(c.arch.Vars, func(n string) bool { return n == "BUILDARCH" }):
+		return c.arch.Text == c.host.Arch
 	}
-	return slices.ContainsFunc(c.arch.vars, func(n string) bool { return isAutomatic(n) && missingIn(c.step, n) })
+	return slices.ContainsFunc(c.arch.Vars, func(n string) bool { return isAutomatic(n) && missingIn(c.step, n) })
 }
 
 // leftToCaller is an empty GOARCH made of an ARG that has no default: whoever
 // builds may give it a value.
 func (c compilation) leftToCaller() bool {
-	return slices.ContainsFunc(appendNew(c.arch.vars, "GOARCH"), func(name string) bool {
+	return slices.ContainsFunc(appendNew(c.arch.Vars, "GOARCH"), func(name string) bool {
 		return byCaller(c.r.File, c.ins, name, mostHops)
 	})
 }
@@ -134,21 +134,21 @@ func (c compilation) hearing(files []string) (what, fix string) {
 			continue
 		}
 		is := "empty"
-		if c.arch.text != "" {
-			is = c.arch.text
+		if c.arch.Text != "" {
+			is = c.arch.Text
 		}
 		return fmt.Sprintf("GOARCH is %s for %s, since no ARG in this stage declares %s", is, c.built(), name),
 			declare(c.r.File, used{name: name, in: c.ins})
 	}
-	if c.arch.text != "" {
-		return fmt.Sprintf("%s hears GOARCH=%s, the architecture of the build platform", c.built(), c.arch.text), c.hear(true, files)
+	if c.arch.Text != "" {
+		return fmt.Sprintf("%s hears GOARCH=%s, the architecture of the build platform", c.built(), c.arch.Text), c.hear(true, files)
 	}
 	return c.built() + " hears no GOARCH", c.hear(false, files)
 }
 
 // through are the variables that GOARCH is made of, also by ENV and ARG.
 func (c compilation) through() []string {
-	list := c.arch.vars
+	list := c.arch.Vars
 	for _, name := range append(slices.Clip(list), "GOARCH") {
 		if def, text := definition(c.r.File, c.ins, name); def != nil && !isAutomatic(name) {
 			for _, u := range uses(c.r.File, def, text) {

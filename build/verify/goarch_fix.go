@@ -13,21 +13,21 @@ type span struct{ start, end int }
 // none.
 func (c fixed) places(group []fixed) []span {
 	text := c.in.Text
-	all := occurrences(text, c.name, c.arch.text)
+	all := occurrences(text, c.name, c.arch.Text)
 	if c.in.Keyword != "RUN" || len(all) < 2 {
 		return all
 	}
-	if c.kept != nil || c.shell.file == nil {
+	if c.kept != nil {
 		return nil
 	}
-	inScript := occurrences(c.shell.text, c.name, c.arch.text)
+	inScript := occurrences(c.script.Text, c.name, c.arch.Text)
 	if len(inScript) != len(all) {
 		return nil
 	}
 	var list []span
 	for i, at := range inScript {
 		if slices.ContainsFunc(group, func(g fixed) bool {
-			return at.start > g.arch.pos && at.start-g.arch.pos <= len("GOARCH='") && g.arch.pos >= 0
+			return at.start > g.arch.Pos && at.start-g.arch.Pos <= len("GOARCH='") && g.arch.Pos >= 0
 		}) {
 			list = append(list, all[i])
 		}
@@ -67,7 +67,7 @@ func (c fixed) fix(at []span) string {
 	case c.verb == "install":
 		return strings.Join(append(lines, insteadOfInstall(c.files[0])), "\n")
 	case len(at) == 0 || c.unexpanded():
-		return strings.Join(append(lines, "GOARCH=${TARGETARCH} instead of GOARCH="+c.arch.text), "\n")
+		return strings.Join(append(lines, "GOARCH=${TARGETARCH} instead of GOARCH="+c.arch.Text), "\n")
 	case c.in.Keyword == "ARG" && len(c.in.Args) == 1:
 		return strings.Join(append(lines, "ARG GOARCH=${TARGETARCH}"), "\n")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // download is something for one architecture that is fetched on another.
@@ -76,21 +77,21 @@ func (s *state) fetched(st *step) []download {
 	pinned := s.pinned(st)
 	for i := range st.calls {
 		c := &st.calls[i]
-		if c.cond || !slices.Contains(fetchers, c.name()) {
+		if c.Cond || !slices.Contains(fetchers, c.Name()) {
 			continue
 		}
-		for _, a := range c.args[1:] {
-			words := foreignURL(a.text, st.r)
+		for _, a := range c.Args[1:] {
+			words := foreignURL(a.Text, st.r)
 			if words == nil {
-				if len(a.vars) == 0 && !a.open && len(urlWords(a.text)) > 0 {
+				if len(a.Vars) == 0 && !a.Open && len(urlWords(a.Text)) > 0 {
 					return nil // this one is for here: the step fetches for several
 				}
 				continue
 			}
-			if s.callersWord(st.r, st.ins, a.vars) || pinned && !s.keeps(st, c, a) {
+			if s.callersWord(st.r, st.ins, a.Vars) || pinned && !s.keeps(st, c, a) {
 				continue
 			}
-			list = append(list, download{r: st.r, ins: st.ins, words: words, url: a.text, asks: !pinned, vars: a.vars})
+			list = append(list, download{r: st.r, ins: st.ins, words: words, url: a.Text, asks: !pinned, vars: a.Vars})
 		}
 	}
 	return list
@@ -111,31 +112,31 @@ func (s *state) callersWord(r *dockerfile.Recipe, ins *dockerfile.Instruction, v
 
 // keeps reports whether what a step fetches is in the image: the file that it
 // is known to be saved as, unpacked by nobody.
-func (s *state) keeps(st *step, c *call, address value) bool {
-	name := path.Base(address.text)
-	if u, err := url.Parse(address.text); err == nil {
+func (s *state) keeps(st *step, c *shell.Call, address shell.Value) bool {
+	name := path.Base(address.Text)
+	if u, err := url.Parse(address.Text); err == nil {
 		name = path.Base(u.Path)
 	}
 	out := name
-	for i, a := range c.args {
-		flag := map[string][]string{"curl": {"-o", "--output"}, "wget": {"-O", "--output-document"}}[c.name()]
+	for i, a := range c.Args {
+		flag := map[string][]string{"curl": {"-o", "--output"}, "wget": {"-O", "--output-document"}}[c.Name()]
 		for _, f := range flag {
 			long := strings.HasPrefix(f, "--")
-			rest, ok := strings.CutPrefix(a.text, f)
+			rest, ok := strings.CutPrefix(a.Text, f)
 			switch {
-			case a.text == f && i+1 < len(c.args):
-				out = c.args[i+1].text
+			case a.Text == f && i+1 < len(c.Args):
+				out = c.Args[i+1].Text
 			case ok && long && strings.HasPrefix(rest, "="):
 				out = rest[1:]
-			case ok && !long && rest != "" || !long && clustered(a.text, f) && i+1 < len(c.args):
+			case ok && !long && rest != "" || !long && clustered(a.Text, f) && i+1 < len(c.Args):
 				if out = rest; !ok {
-					out = c.args[i+1].text
+					out = c.Args[i+1].Text
 				}
 			}
 		}
 	}
-	at := rooted(c.dir, out)
-	return !at.open && out != "-" && reaches(st.r, st.op, s.moved(st, at.text), always)
+	at := c.Dir.Path(out)
+	return !at.Open && out != "-" && reaches(st.r, st.op, s.moved(st, at.Text), always)
 }
 
 // clustered is a flag at the end of others in one word: curl -fsSLo.

@@ -39,19 +39,19 @@ func (s *state) fixedIn(r *dockerfile.Recipe) []fixed {
 		}
 		all := s.compiles(st)
 		for _, c := range all {
-			if c.arch.open || c.arch.text == "" || c.call.maybe && !sameInEveryBranch(all) {
+			if c.arch.Open || c.arch.Text == "" || c.call.Maybe && !sameInEveryBranch(all) {
 				continue
 			}
 			in, name := c.constant()
-			if in == nil && c.arch.text == r.Platform.Arch {
+			if in == nil && c.arch.Text == r.Platform.Arch {
 				continue
 			}
 			files := s.delivered(c)
 			if len(files) == 0 {
 				continue
 			}
-			archs[c.arch.text] = true
-			if in != nil && !c.call.cond && c.linux() && foreignArch(c.arch.text, r.Platform) {
+			archs[c.arch.Text] = true
+			if in != nil && !c.call.Cond && c.linux() && foreignArch(c.arch.Text, r.Platform) {
 				found = append(found, fixed{c, in, name, files})
 			}
 		}
@@ -76,19 +76,19 @@ func foreignArch(text string, p platform.Platform) bool {
 // of, has its value as a constant: nil where it has none.
 func (c compilation) constant() (in *dockerfile.Instruction, name string) {
 	switch {
-	case c.kept != nil && len(c.arch.vars) == 0:
+	case c.kept != nil && len(c.arch.Vars) == 0:
 		return c.kept.ins, "GOARCH"
-	case len(c.arch.vars) == 0:
+	case len(c.arch.Vars) == 0:
 		return c.ins, "GOARCH"
-	case len(c.arch.vars) > 1 || isAutomatic(c.arch.vars[0]):
+	case len(c.arch.Vars) > 1 || isAutomatic(c.arch.Vars[0]):
 		return nil, ""
 	}
-	name = c.arch.vars[0]
+	name = c.arch.Vars[0]
 	def, _ := definition(c.r.File, c.ins, name)
 	if def == nil || def.OnBuild || def.Keyword == "ARG" && name != "GOARCH" {
 		return nil, "" // an argument of another name is the caller's to give
 	}
-	if !givesConstant(def, name, c.arch.text) {
+	if !givesConstant(def, name, c.arch.Text) {
 		return nil, ""
 	}
 	return def, name
@@ -119,7 +119,7 @@ func (s *state) tellFixed(group []fixed) Finding {
 		verb = "get"
 	}
 	f.Message = fmt.Sprintf("%s hears GOARCH=%s: %s %s %s, a program for %s",
-		c.built(), c.arch.text, names(f.Platforms), verb, few(c.files), c.arch.text)
+		c.built(), c.arch.Text, names(f.Platforms), verb, few(c.files), c.arch.Text)
 	at := c.places(group)
 	f.Fix = c.fix(at)
 	if c.name == "GOARCH" && c.in.Stage >= 0 && !slices.ContainsFunc(group, func(g fixed) bool { return g.verb == "install" }) {

@@ -7,17 +7,18 @@ import (
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
+	"github.com/archmage-go/archmage/build/verify/shell"
 )
 
 // step is a RUN of one recipe, read as far as its shell is understood.
 type step struct {
-	r     *dockerfile.Recipe
-	op    int
-	ins   *dockerfile.Instruction
-	host  platform.Platform // of the base it runs on, so of the tools in it; the zero one is unknown
-	base  string            // reference of that base
-	shell *shell            // as the script ends; nil where the text is not understood
-	calls []call
+	r      *dockerfile.Recipe
+	op     int
+	ins    *dockerfile.Instruction
+	host   platform.Platform // of the base it runs on, so of the tools in it; the zero one is unknown
+	base   string            // reference of that base
+	script *shell.Script     // nil where the text is not understood
+	calls  []shell.Call
 }
 
 // steps are the RUNs of every recipe, in the order of the recipes and of the
@@ -26,20 +27,22 @@ type step struct {
 type steps struct {
 	list  []*step
 	known bool
-	parse scripts
+	texts shell.Scripts
 }
 
 func (s *state) steps() []*step {
 	if s.runs.known {
 		return s.runs.list
 	}
-	s.runs = steps{known: true, parse: scripts{}}
+	s.runs = steps{known: true, texts: shell.Scripts{
+		Asks: asksPlatform, Hears: []string{"GOARCH", "GOOS", "GOBIN", "GOPATH", "CGO_ENABLED"},
+	}}
 	for _, r := range s.judged() {
 		for i := range r.Ops {
 			if run := r.Ops[i].Run; run != nil {
 				for _, at := range r.Ops[i].Ranges {
 					if ins := runAt(r.File, at); ins != nil {
-						s.runs.list = append(s.runs.list, s.runs.parse.step(r, i, ins))
+						s.runs.list = append(s.runs.list, s.runs.step(r, i, ins))
 					}
 				}
 			}
@@ -61,13 +64,14 @@ func runAt(f *dockerfile.File, at dockerfile.Range) *dockerfile.Instruction {
 	return nil
 }
 
-func (c scripts) step(r *dockerfile.Recipe, op int, ins *dockerfile.Instruction) *step {
+func (s *steps) step(r *dockerfile.Recipe, op int, ins *dockerfile.Instruction) *step {
 	st := &step{r: r, op: op, ins: ins}
 	if base := baseOf(r, op); base != nil {
 		st.host, st.base = base.Platform, base.Ref
 	}
-	if text, ok := c.of(r.Ops[op].Run.Args); ok {
-		st.shell, st.calls = c.follow(text, r.Ops[op].Run.Env, workdir(r, op, ins, st.base))
+	run := r.Ops[op].Run
+	if st.script = s.texts.Follow(run.Args, run.Env, workdir(r, op, ins, st.base)); st.script != nil {
+		st.calls = st.script.Calls
 	}
 	return st
 }

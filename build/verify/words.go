@@ -59,6 +59,13 @@ func lower(text string) string {
 	return string(b)
 }
 
+// archish finds what asks for a platform: where a condition has it, what
+// follows may be for one platform alone.
+var archish = regexp.MustCompile(`(?i)arch|platform|target|uname|dpkg|\b(os|goos|variant)\b`)
+
+// asksPlatform reports whether text may tell platforms apart.
+func asksPlatform(text string) bool { return archish.MatchString(text) || len(named(text)) > 0 }
+
 // withVariant is p with the variant that a following word names.
 func withVariant(p platform.Platform, word string) (platform.Platform, bool) {
 	if !variantPattern.MatchString(word) && !(p.Arch == "arm" && armPattern.MatchString(word)) {

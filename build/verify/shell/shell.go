@@ -1,48 +1,26 @@
-package verify
+package shell
 
 import (
 	"maps"
-	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call is a command that a RUN starts, as far as the text tells.
-type call struct {
-	args   []value          // the program first, without env, sudo and the like
-	hears  map[string]value // exported variables of those in heard
-	dir    value            // working directory
-	cond   bool             // what decides whether it runs may be the platform
-	maybe  bool             // something else decides
-	writes bool             // it has redirections
-}
-
-// heard are the variables of which a call keeps the value.
-var heard = []string{"GOARCH", "GOOS", "GOBIN", "GOPATH", "CGO_ENABLED"}
-
-// name is the program without directories; "" where it is unknown.
-func (c *call) name() string {
-	if len(c.args) == 0 || c.args[0].open {
-		return ""
-	}
-	return path.Base(c.args[0].text)
-}
-
 // variable is one of a shell.
 type variable struct {
-	value
+	Value
 	exported bool
 }
 
 // shell follows a script without running it: variables by what is assigned to
 // them, branches each on its own, loops once.
 type shell struct {
-	script
-	scripts scripts
+	parsed
+	scripts *Scripts
 	vars    map[string]variable
 	funcs   map[string]*syntax.Stmt
-	dir     value
+	dir     Value
 	all     bool // set -a
 	lost    bool // something that is not here may have set any variable
 	cond    bool
@@ -50,7 +28,7 @@ type shell struct {
 	nested  int  // how deep in texts of sh -c
 	depth   int  // how deep in functions
 
-	calls  *[]call
+	calls  *[]Call
 	budget *int  // commands that may still be read
 	plain  *bool // the script is a list of commands and nothing else
 }
@@ -60,34 +38,36 @@ const (
 	mostDepth    = 8
 )
 
-// follow reads a script that starts in an environment and a directory.
-func (c scripts) follow(s script, env []string, dir string) (*shell, []call) {
-	var calls []call
+func (c *Scripts) follow(p parsed, env []string, dir string) *Script {
+	var calls []Call
 	budget, plain := mostCommands, true
 	sh := &shell{
-		script: s, scripts: c, vars: map[string]variable{}, funcs: map[string]*syntax.Stmt{},
+		parsed: p, scripts: c, vars: map[string]variable{}, funcs: map[string]*syntax.Stmt{},
 		dir: literal(dir), calls: &calls, budget: &budget, plain: &plain,
 	}
 	for _, e := range env {
 		key, text, _ := strings.Cut(e, "=")
-		sh.vars[key] = variable{value{text: text, vars: []string{key}, pos: -1}, true}
+		sh.vars[key] = variable{Value{Text: text, Vars: []string{key}, Pos: -1}, true}
 	}
-	sh.list(s.file.Stmts)
-	return sh, calls
+	sh.list(p.file.Stmts)
+	return &Script{Text: p.text, Calls: calls, Lost: sh.lost, Plain: plain, end: sh}
 }
+
+// asks reports whether what decides may be the platform.
+func (sh *shell) asks(text string) bool { return sh.scripts.Asks != nil && sh.scripts.Asks(text) }
 
 // get is a variable's value: nothing where it was never set.
-func (sh *shell) get(name string) value {
+func (sh *shell) get(name string) Value {
 	if v, ok := sh.vars[name]; ok {
-		return v.value
+		return v.Value
 	}
 	if sh.lost || name == "HOME" || name == "PATH" || name == "PWD" || name == "HOSTNAME" {
-		return unknownValue(name)
+		return Unknown(name)
 	}
-	return value{vars: []string{name}, pos: -1}
+	return Value{Vars: []string{name}, Pos: -1}
 }
 
-func (sh *shell) set(name string, v value, export bool) {
+func (sh *shell) set(name string, v Value, export bool) {
 	old := sh.vars[name]
 	sh.vars[name] = variable{v, old.exported || export || sh.all}
 }
@@ -119,9 +99,9 @@ func (sh *shell) join(branches ...*shell) {
 	for name, v := range vars {
 		for _, b := range branches[1:] {
 			other := b.vars[name]
-			v.value = v.either(b.get(name))
+			v.Value = v.either(b.get(name))
 			if v.exported != other.exported {
-				v.value, v.exported = unknownValue(v.vars...), true
+				v.Value, v.exported = Unknown(v.Vars...), true
 			}
 		}
 		vars[name] = v
@@ -143,8 +123,8 @@ func (sh *shell) declare(c *syntax.DeclClause) {
 		switch {
 		case a.Name == nil:
 			flag := sh.word(a.Value)
-			export = export || strings.HasPrefix(flag.text, "-") && strings.Contains(flag.text, "x")
-			if flag.open || strings.Contains(flag.text, "=") {
+			export = export || strings.HasPrefix(flag.Text, "-") && strings.Contains(flag.Text, "x")
+			if flag.Open || strings.Contains(flag.Text, "=") {
 				sh.lost = true // export $(…)
 			}
 		case a.Naked:
@@ -157,16 +137,16 @@ func (sh *shell) declare(c *syntax.DeclClause) {
 	}
 }
 
-func (sh *shell) assigned(a *syntax.Assign) value {
+func (sh *shell) assigned(a *syntax.Assign) Value {
 	if a.Array != nil || a.Index != nil {
-		return unknownValue()
+		return Unknown()
 	}
 	v := sh.word(a.Value)
 	if a.Append {
 		return sh.get(a.Name.Value).plus(v)
 	}
 	if sh.nested == 0 {
-		v.pos = int(a.Name.Pos().Offset())
+		v.Pos = int(a.Name.Pos().Offset())
 	}
 	return v
 }

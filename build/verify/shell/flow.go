@@ -1,4 +1,4 @@
-package verify
+package shell
 
 import (
 	"slices"
@@ -59,7 +59,7 @@ func (sh *shell) compound(c syntax.Command) {
 		sh.list(c.Cond)
 		b := sh.option()
 		for _, s := range c.Cond {
-			b.cond = b.cond || asksPlatform(sh.source(s))
+			b.cond = b.cond || sh.asks(sh.source(s))
 		}
 		b.list(c.Do)
 		sh.join(sh.branch(), b)
@@ -89,7 +89,7 @@ func (sh *shell) binary(c *syntax.BinaryCmd) {
 		return
 	}
 	b := sh.option()
-	b.cond = b.cond || asksPlatform(sh.source(c.X))
+	b.cond = b.cond || sh.asks(sh.source(c.X))
 	b.stmt(c.Y)
 	sh.join(sh.branch(), b)
 }
@@ -114,7 +114,7 @@ func (sh *shell) ifClause(c *syntax.IfClause) {
 	for ; c != nil; c = c.Else {
 		sh.list(c.Cond)
 		for _, s := range c.Cond {
-			cond = cond || asksPlatform(sh.source(s))
+			cond = cond || sh.asks(sh.source(s))
 		}
 		b := sh.option()
 		b.cond = cond
@@ -129,7 +129,7 @@ func (sh *shell) ifClause(c *syntax.IfClause) {
 }
 
 func (sh *shell) caseClause(c *syntax.CaseClause) {
-	cond := sh.cond || asksPlatform(sh.source(c.Word))
+	cond := sh.cond || sh.asks(sh.source(c.Word))
 	var branches []*shell
 	rest := true
 	for _, item := range c.Items {
@@ -137,7 +137,7 @@ func (sh *shell) caseClause(c *syntax.CaseClause) {
 		b.cond = cond
 		for _, p := range item.Patterns {
 			rest = rest && p.Lit() != "*"
-			b.cond = b.cond || asksPlatform(sh.source(p))
+			b.cond = b.cond || sh.asks(sh.source(p))
 		}
 		b.list(item.Stmts)
 		branches = append(branches, b)
@@ -151,12 +151,12 @@ func (sh *shell) caseClause(c *syntax.CaseClause) {
 func (sh *shell) forClause(c *syntax.ForClause) {
 	cond := sh.cond
 	if w, ok := c.Loop.(*syntax.WordIter); ok && w.Name != nil {
-		v := unknownValue()
-		sh.cond = sh.cond || asksPlatform(w.Name.Value)
+		v := Unknown()
+		sh.cond = sh.cond || sh.asks(w.Name.Value)
 		for _, item := range w.Items {
 			one := sh.word(item)
-			sh.cond = sh.cond || asksPlatform(one.text) || asksPlatform(sh.source(item))
-			if v.vars = union(v.vars, one.vars); len(w.Items) == 1 && !strings.ContainsAny(one.text, "* \t\n") {
+			sh.cond = sh.cond || sh.asks(one.Text) || sh.asks(sh.source(item))
+			if v.Vars = union(v.Vars, one.Vars); len(w.Items) == 1 && !strings.ContainsAny(one.Text, "* \t\n") {
 				v = one
 			}
 		}

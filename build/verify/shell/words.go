@@ -1,79 +1,40 @@
-package verify
+package shell
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// value is what a word of a script holds, as far as the text tells.
-type value struct {
-	text string   // with "*" for each part that is unknown
-	open bool     // a part is unknown
-	vars []string // variables of the RUN's environment, and ones never set, that it is made of
-	pos  int      // offset of the word in the script; -1 where it has none there
-}
-
-func literal(text string) value { return value{text: text, pos: -1} }
-
-func unknownValue(vars ...string) value { return value{text: "*", open: true, vars: vars, pos: -1} }
-
-// plus is v with another value behind it.
-func (v value) plus(w value) value {
-	v.text += w.text
-	v.open = v.open || w.open
-	v.vars = union(v.vars, w.vars)
-	return v
-}
-
-// either is a value that is one or the other.
-func (v value) either(w value) value {
-	if v.text == w.text && v.open == w.open {
-		v.vars = union(v.vars, w.vars)
-		return v
-	}
-	return unknownValue(union(v.vars, w.vars)...)
-}
-
-func union(a, b []string) []string {
-	for _, s := range b {
-		if !slices.Contains(a, s) {
-			a = append(slices.Clip(a), s)
-		}
-	}
-	return a
-}
-
 // fields expands a word. An unquoted variable may be none or several words.
-func (sh *shell) fields(w *syntax.Word) []value {
+func (sh *shell) fields(w *syntax.Word) []Value {
 	v := sh.word(w)
 	if len(w.Parts) == 1 {
-		if _, ok := w.Parts[0].(*syntax.ParamExp); ok && !v.open {
-			var list []value
-			for _, f := range strings.Fields(v.text) {
-				list = append(list, value{text: f, vars: v.vars, pos: v.pos})
+		if _, ok := w.Parts[0].(*syntax.ParamExp); ok && !v.Open {
+			var list []Value
+			for _, f := range strings.Fields(v.Text) {
+				list = append(list, Value{Text: f, Vars: v.Vars, Pos: v.Pos})
 			}
 			return list
 		}
 	}
-	return []value{v}
+	return []Value{v}
 }
 
 // word expands a word without splitting it.
-func (sh *shell) word(w *syntax.Word) value {
-	v := value{pos: -1}
+func (sh *shell) word(w *syntax.Word) Value {
+	v := Value{Pos: -1}
 	if w == nil {
 		return v
 	}
 	if sh.nested == 0 {
-		v.pos = int(w.Pos().Offset())
+		v.Pos = int(w.Pos().Offset())
 	}
 	return v.plus(sh.parts(w.Parts, false))
 }
 
-func (sh *shell) parts(list []syntax.WordPart, quoted bool) value {
-	var v value
+func (sh *shell) parts(list []syntax.WordPart, quoted bool) Value {
+	var v Value
 	for _, p := range list {
 		switch p := p.(type) {
 		case *syntax.Lit:
@@ -85,7 +46,7 @@ func (sh *shell) parts(list []syntax.WordPart, quoted bool) value {
 		case *syntax.ParamExp:
 			v = v.plus(sh.parameter(p))
 		default:
-			v = v.plus(unknownValue(mentioned(p)...))
+			v = v.plus(Unknown(mentioned(p)...))
 		}
 	}
 	return v
@@ -125,9 +86,9 @@ func mentioned(n syntax.Node) []string {
 
 // parameter expands ${name} and its forms with a default or an alternative.
 // Of what cuts at a value, only that of nothing is known.
-func (sh *shell) parameter(p *syntax.ParamExp) value {
+func (sh *shell) parameter(p *syntax.ParamExp) Value {
 	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || !syntax.ValidName(p.Param.Value) {
-		return unknownValue(mentioned(p)...)
+		return Unknown(mentioned(p)...)
 	}
 	v := sh.get(p.Param.Value)
 	switch {
@@ -135,45 +96,45 @@ func (sh *shell) parameter(p *syntax.ParamExp) value {
 		return sh.expansion(v, p.Exp)
 	case p.Slice == nil && p.Repl == nil && p.Names == 0:
 		return v
-	case v.text == "" && !v.open:
+	case v.Empty():
 		return v
 	}
-	return unknownValue(v.vars...)
+	return Unknown(v.Vars...)
 }
 
-func (sh *shell) expansion(v value, e *syntax.Expansion) value {
-	var other value
+func (sh *shell) expansion(v Value, e *syntax.Expansion) Value {
+	var other Value
 	if e.Word != nil {
 		other = sh.parts(e.Word.Parts, false)
 	}
-	empty := v.text == "" && !v.open
+	empty := v.Empty()
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		switch {
-		case v.open:
-			return unknownValue(union(v.vars, other.vars)...)
+		case v.Open:
+			return Unknown(union(v.Vars, other.Vars)...)
 		case empty:
-			other.vars = union(v.vars, other.vars)
+			other.Vars = union(v.Vars, other.Vars)
 			return other
 		}
 		return v
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		switch {
-		case v.open:
-			return unknownValue(union(v.vars, other.vars)...)
+		case v.Open:
+			return Unknown(union(v.Vars, other.Vars)...)
 		case empty:
 			return v
 		}
-		other.vars = union(v.vars, other.vars)
+		other.Vars = union(v.Vars, other.Vars)
 		return other
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if empty {
-			return unknownValue(v.vars...) // the RUN fails, and with it the build
+			return Unknown(v.Vars...) // the RUN fails, and with it the build
 		}
 		return v
 	}
 	if empty {
 		return v
 	}
-	return unknownValue(v.vars...)
+	return Unknown(v.Vars...)
 }

@@ -1,29 +1,31 @@
-package verify
+package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
+var arch = regexp.MustCompile(`ARCH|amd64`)
+
 // heardBy reads a script and says of each call what it is and which GOARCH it
 // hears: "*" is unknown, and a question mark follows where the platform may
 // decide whether it runs.
 func heardBy(text string, env ...string) []string {
-	c := scripts{}
-	s, ok := c.of([]string{"/bin/sh", "-c", text})
-	if !ok {
+	c := Scripts{Asks: arch.MatchString, Hears: []string{"GOARCH"}}
+	s := c.Follow([]string{"/bin/sh", "-c", text}, env, "/src")
+	if s == nil {
 		return []string{"does not parse"}
 	}
 	var list []string
-	_, calls := c.follow(s, env, "/src")
-	for i := range calls {
-		one := &calls[i]
-		if !goTool.MatchString(one.name()) {
+	for i := range s.Calls {
+		one := &s.Calls[i]
+		if one.Name() != "go" {
 			continue
 		}
-		said := one.hears["GOARCH"].text + " in " + one.dir.text
-		if one.cond {
+		said := one.Hears["GOARCH"].Text + " in " + one.Dir.Text
+		if one.Cond {
 			said += "?"
 		}
 		list = append(list, said)
@@ -53,6 +55,8 @@ func TestWhatACompilerHears(t *testing.T) {
 		"GOARCH=${X:+s390x} go build":                         " in /src",
 		"GOARCH=${X%%/*} go build":                            " in /src",
 		"GOARCH=${TARGETARCH%%/*} go build":                   "* in /src",
+		"GOARCH=${TARGETARCH:0:3} go build":                   "* in /src",
+		"GOARCH=${TARGETARCH/r/m} go build":                   "* in /src",
 		"GOARCH=$(uname -m) go build":                         "* in /src",
 		"GOARCH=`uname -m` go build":                          "* in /src",
 		"GOARCH='$TARGETARCH' go build":                       "$TARGETARCH in /src",
@@ -108,7 +112,7 @@ func TestArgumentVectorsOfShells(t *testing.T) {
 		{[]string{"a\x00"}, ""},
 		{nil, ""},
 	} {
-		got, ok := scripts{}.of(c.args)
+		got, ok := new(Scripts).of(c.args)
 		if ok != (c.want != "") || ok && got.text != c.want {
 			t.Errorf("%q: got %q, %v", c.args, got.text, ok)
 		}
@@ -116,11 +120,108 @@ func TestArgumentVectorsOfShells(t *testing.T) {
 }
 
 func TestAScriptIsParsedOnce(t *testing.T) {
-	c := scripts{}
+	c := Scripts{}
 	a, _ := c.of([]string{"sh", "-c", "a"})
 	b, _ := c.of([]string{"bash", "-c", "a"})
-	if a.file != b.file || len(c) != 1 {
-		t.Errorf("%d entries", len(c))
+	if a.file != b.file || len(c.known) != 1 {
+		t.Errorf("%d entries", len(c.known))
+	}
+}
+
+func TestWhatAScriptSaysOfVariables(t *testing.T) {
+	for text, want := range map[string]string{
+		"export A=1":                        "exports A; sets; 1; holds 1",
+		"export A; B=2":                     "sets",
+		"export A=1; unset A":               "sets; 1",
+		"export A=$(x)":                     "exports A; sets; $(x); holds *",
+		"A=1 go build; A='2'":               "sets; 1 '2'; holds 2",
+		"export B=1 A=$B; export B":         "exports B A; sets; $B; holds 1",
+		"echo $A":                           "uses",
+		`echo "$(echo ${A})"`:               "uses",
+		"echo ${A:-1} '$A'":                 "",
+		"for A in x; do :; done":            "sets; holds x",
+		"read B":                            "sets",
+		"if x; then export A=1; fi":         "exports A; sets; 1; holds *",
+		"(export A=1)":                      "sets; 1",
+		". ./env":                           "lost; holds *",
+		"f() { export A=1; }; f; unset B":   "exports A; sets; 1; holds 1",
+		"declare -x A=1; export -p; set -e": "sets; 1; holds 1",
+	} {
+		s := new(Scripts).Follow([]string{"sh", "-c", text}, nil, "/")
+		var says []string
+		say := func(is bool, what ...string) {
+			if is {
+				says = append(says, strings.Join(what, " "))
+			}
+		}
+		exports := s.Exports()
+		say(s.Lost, "lost")
+		say(len(exports) > 0, append([]string{"exports"}, exports...)...)
+		say(s.Uses("A"), "uses")
+		say(s.Sets("A"), "sets")
+		say(len(s.Assigned("A")) > 0, s.Assigned("A")...)
+		say(!s.Value("A").Empty(), "holds", s.Value("A").Text)
+		if got := strings.Join(says, "; "); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestPlainIsAListOfCommands(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a":                  true,
+		"a && b; c":          true,
+		"A=1 a > b":          true,
+		"cd x && export A=1": true,
+		"test -f x && a":     false,
+		"a || b":             false,
+		"a | b":              false,
+		"a &":                false,
+		"! a":                false,
+		"(a)":                false,
+		"{ a; }":             false,
+		"if a; then b; fi":   false,
+		"sh -c 'a'":          false,
+		"f() { a; }; f":      false,
+	} {
+		if s := new(Scripts).Follow([]string{"sh", "-c", text}, nil, "/"); s.Plain != want {
+			t.Errorf("%s: %v", text, s.Plain)
+		}
+	}
+}
+
+func TestWhatACallIs(t *testing.T) {
+	s := new(Scripts).Follow([]string{"sh", "-c", "a > b; if x; then c; fi; $(d) e; /usr/bin/f"}, nil, "/")
+	var got []string
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		one := c.Name()
+		if c.Writes {
+			one += ">"
+		}
+		if c.Maybe {
+			one += "?"
+		}
+		got = append(got, one)
+	}
+	if want := []string{"a>", "x", "c?", "", "f"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPathsFromDirectories(t *testing.T) {
+	for _, c := range []struct {
+		dir        Value
+		file, want string
+	}{
+		{literal("/src"), "a/../b", "/src/b"},
+		{literal("/src"), "/x/", "/x"},
+		{Unknown(), "a", "*"},
+		{Unknown(), "/a", "/a"},
+	} {
+		if got := c.dir.Path(c.file); got.Text != c.want || got.Open != (c.want == "*") || got.Pos != -1 {
+			t.Errorf("%s in %s: got %+v", c.file, c.dir.Text, got)
+		}
 	}
 }
 
@@ -137,17 +238,15 @@ func FuzzScript(f *testing.F) {
 		if len(text) > 4096 {
 			return
 		}
-		c := scripts{}
-		s, ok := c.of([]string{"sh", "-c", text})
-		if !ok {
+		s := new(Scripts).Follow([]string{"sh", "-c", text}, []string{env}, "/src")
+		if s == nil {
 			return
 		}
-		_, calls := c.follow(s, []string{env}, "/src")
-		if len(calls) > mostCommands {
-			t.Errorf("%d calls", len(calls))
+		if len(s.Calls) > mostCommands {
+			t.Errorf("%d calls", len(s.Calls))
 		}
-		for _, one := range calls {
-			if len(one.args) == 0 || slices.ContainsFunc(one.args, func(a value) bool { return a.pos > len(text) }) {
+		for _, one := range s.Calls {
+			if len(one.Args) == 0 || slices.ContainsFunc(one.Args, func(a Value) bool { return a.Pos > len(text) }) {
 				t.Errorf("%+v", one)
 			}
 		}

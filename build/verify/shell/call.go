@@ -1,4 +1,4 @@
-package verify
+package shell
 
 import (
 	"path"
@@ -7,6 +7,24 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// Call is a command that a text starts, as far as that can be told.
+type Call struct {
+	Args   []Value          // the program first, without env, sudo and the like; at least one
+	Hears  map[string]Value // what is exported of the variables in Scripts.Hears
+	Dir    Value            // working directory
+	Cond   bool             // what decides whether it runs may be the platform
+	Maybe  bool             // a branch that need not be taken, for whatever reason
+	Writes bool             // it has redirections
+}
+
+// Name is the program without directories; "" where it is unknown.
+func (c *Call) Name() string {
+	if len(c.Args) == 0 || c.Args[0].Open {
+		return ""
+	}
+	return path.Base(c.Args[0].Text)
+}
 
 // call reads a simple command: assignments alone, a builtin that changes the
 // shell, a function, or a program.
@@ -19,7 +37,7 @@ func (sh *shell) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 		}
 		return
 	}
-	var args []value
+	var args []Value
 	for _, w := range c.Args {
 		args = append(args, sh.fields(w)...)
 	}
@@ -37,22 +55,22 @@ func (sh *shell) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 
 // changes reports whether a command may have to be followed in a shell of its
 // own.
-func (sh *shell) changes(args []value) bool {
+func (sh *shell) changes(args []Value) bool {
 	if len(args) == 0 {
 		return false
 	}
-	name := path.Base(args[0].text)
+	name := path.Base(args[0].Text)
 	return slices.Contains(wrappers, name) || slices.Contains(shells, name) || sh.funcs[name] != nil
 }
 
 // start is a command with its arguments; in is the shell as it hears it.
-func (sh *shell) start(in *shell, args []value, writes bool) {
+func (sh *shell) start(in *shell, args []Value, writes bool) {
 	args = in.unwrap(args)
 	if len(args) == 0 {
 		return
 	}
-	one := call{args: args, dir: in.dir, cond: in.cond, maybe: in.maybe, writes: writes, hears: map[string]value{}}
-	name := one.name()
+	one := Call{Args: args, Dir: in.dir, Cond: in.cond, Maybe: in.maybe, Writes: writes, Hears: map[string]Value{}}
+	name := one.Name()
 	if body, ok := sh.funcs[name]; ok {
 		*sh.plain = false
 		sh.function(in, body)
@@ -66,11 +84,11 @@ func (sh *shell) start(in *shell, args []value, writes bool) {
 		in.inner(text)
 		return
 	}
-	for _, key := range heard {
+	for _, key := range sh.scripts.Hears {
 		if v, ok := in.vars[key]; ok && v.exported {
-			one.hears[key] = v.value
+			one.Hears[key] = v.Value
 		} else if in.lost {
-			one.hears[key] = unknownValue(key)
+			one.Hears[key] = Unknown(key)
 		}
 	}
 	*sh.calls = append(*sh.calls, one)
@@ -93,63 +111,62 @@ func (sh *shell) inner(text string) {
 	if !ok || sh.nested >= mostDepth {
 		return
 	}
-	sh.script = s
+	sh.parsed = s
 	sh.nested++
 	sh.list(s.file.Stmts)
 }
 
 // shellArgument is the text that a shell is started with.
-func shellArgument(args []value) (string, bool) {
+func shellArgument(args []Value) (string, bool) {
 	texts := make([]string, len(args))
 	for i, a := range args {
-		texts[i] = a.text
+		texts[i] = a.Text
 	}
 	text, ok := shellText(texts)
-	return text, ok && !slices.ContainsFunc(args, func(a value) bool { return a.open })
+	return text, ok && !slices.ContainsFunc(args, func(a Value) bool { return a.Open })
 }
 
+// readers set the variables that they are given the names of.
+var readers = []string{"read", "getopts", "mapfile", "readarray"}
+
 // builtin is what changes the shell itself, and what only seems to do something.
-func (sh *shell) builtin(name string, args []value) bool {
+func (sh *shell) builtin(name string, args []Value) bool {
+	if slices.Contains(readers, name) {
+		for _, a := range args {
+			sh.set(a.Text, Unknown(), false)
+		}
+		return false
+	}
 	switch name {
 	case "cd":
 		sh.dir = sh.cd(args)
 		return true
 	case "pushd", "popd":
-		sh.dir = unknownValue()
+		sh.dir = Unknown()
 	case "unset":
 		for _, a := range args {
-			delete(sh.vars, a.text)
+			delete(sh.vars, a.Text)
 		}
 	case "set":
 		for _, a := range args {
-			sh.all = sh.all || a.text == "allexport" || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "a")
+			sh.all = sh.all || a.Text == "allexport" || strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "a")
 		}
 		return true
 	case ".", "source", "eval", "alias":
 		sh.lost = true
 		clear(sh.vars)
-	case "read", "getopts", "mapfile", "readarray":
-		for _, a := range args {
-			sh.set(a.text, unknownValue(), false)
-		}
 	case ":", "true":
 		return true
 	}
 	return false
 }
 
-func (sh *shell) cd(args []value) value {
-	args = slices.DeleteFunc(slices.Clone(args), func(a value) bool { return strings.HasPrefix(a.text, "-") && a.text != "-" })
-	if len(args) != 1 || args[0].open || args[0].text == "-" || strings.HasPrefix(args[0].text, "~") {
-		return unknownValue()
+func (sh *shell) cd(args []Value) Value {
+	args = slices.DeleteFunc(slices.Clone(args), func(a Value) bool { return strings.HasPrefix(a.Text, "-") && a.Text != "-" })
+	if len(args) != 1 || args[0].Open || args[0].Text == "-" || strings.HasPrefix(args[0].Text, "~") {
+		return Unknown()
 	}
-	if path.IsAbs(args[0].text) {
-		return literal(path.Clean(args[0].text))
-	}
-	if sh.dir.open {
-		return sh.dir
-	}
-	return literal(path.Join(sh.dir.text, args[0].text))
+	return sh.dir.Path(args[0].Text)
 }
 
 // wrappers start the program that follows their own flags.
@@ -157,21 +174,21 @@ var wrappers = []string{"env", "exec", "command", "nice", "nohup", "sudo", "time
 
 // unwrap removes what starts a program in another way, and sets for it what env
 // sets.
-func (sh *shell) unwrap(args []value) []value {
-	for len(args) > 0 && !args[0].open && slices.Contains(wrappers, path.Base(args[0].text)) {
-		env := path.Base(args[0].text) == "env" || path.Base(args[0].text) == "sudo"
+func (sh *shell) unwrap(args []Value) []Value {
+	for len(args) > 0 && !args[0].Open && slices.Contains(wrappers, path.Base(args[0].Text)) {
+		env := path.Base(args[0].Text) == "env" || path.Base(args[0].Text) == "sudo"
 		args = args[1:]
 	flags:
 		for len(args) > 0 {
-			switch key, text, ok := strings.Cut(args[0].text, "="); {
+			switch key, text, ok := strings.Cut(args[0].Text, "="); {
 			case env && ok && syntax.ValidName(key):
-				sh.set(key, value{text: text, open: args[0].open, vars: args[0].vars, pos: args[0].pos}, true)
-			case args[0].text == "-i" && env || args[0].text == "-":
+				sh.set(key, Value{Text: text, Open: args[0].Open, Vars: args[0].Vars, Pos: args[0].Pos}, true)
+			case args[0].Text == "-i" && env || args[0].Text == "-":
 				clear(sh.vars)
-			case args[0].text == "-u" && env && len(args) > 1:
-				delete(sh.vars, args[1].text)
+			case args[0].Text == "-u" && env && len(args) > 1:
+				delete(sh.vars, args[1].Text)
 				args = args[1:]
-			case !strings.HasPrefix(args[0].text, "-"):
+			case !strings.HasPrefix(args[0].Text, "-"):
 				break flags
 			}
 			args = args[1:]
