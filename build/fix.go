@@ -15,6 +15,7 @@ import (
 
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/verify"
+	"github.com/archmage-go/archmage/build/verify/report"
 )
 
 // fixer is one `verify --fix`: what is wrong in the files of the selected images
@@ -236,7 +237,7 @@ func (o VerifyOptions) checkFix() error {
 // has the diff. It returns what there is: the files are as wrong as before.
 func (p *Project) tried(w *work, judge verify.Options, subjects []verify.Subject, remain []verify.Finding) ([]verify.Finding, error) {
 	var out bytes.Buffer
-	if err := verify.WriteText(&out, remain, subjects); err != nil {
+	if err := report.Text(&out, remain, subjects); err != nil {
 		return nil, err
 	}
 	if out.Len() > 0 {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/archmage-go/archmage/build/verify"
+	"github.com/archmage-go/archmage/build/verify/report"
 )
 
 // VerifyOptions says what is judged and how findings are printed.
@@ -79,15 +80,15 @@ func (p *Project) findingsWriter(format string) (func(io.Writer, []verify.Findin
 	switch format {
 	case "", "text":
 		return func(w io.Writer, list []verify.Finding, subjects []verify.Subject) error {
-			return verify.WriteMarked(w, list, subjects, p.mark)
+			return report.Marked(w, list, subjects, p.mark)
 		}, nil
 	case "json":
-		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return verify.WriteJSON(w, list) }, nil
+		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return report.JSON(w, list) }, nil
 	case "github":
-		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return verify.WriteGitHub(w, list) }, nil
+		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return report.GitHub(w, list) }, nil
 	case "sarif":
 		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error {
-			return verify.WriteSARIF(w, list, ReadVersion().Version)
+			return report.SARIF(w, list, ReadVersion().Version)
 		}, nil
 	}
 	return nil, Usage("write text, json, github or sarif", "--format: unknown value %q", format)
@@ -120,7 +121,7 @@ func (p *Project) verifyFirst(w *work) error {
 	}
 	if len(wrong) > 0 {
 		var out bytes.Buffer
-		if err := verify.WriteText(&out, wrong, subjects); err != nil {
+		if err := report.Text(&out, wrong, subjects); err != nil {
 			return err
 		}
 		p.console.Lines(out.String())

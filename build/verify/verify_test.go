@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -10,18 +8,12 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
-	"github.com/archmage-go/archmage/build/platform"
 )
 
 // check judges a Dockerfile beside other files, as image app.
 func check(t *testing.T, comment string, files ...txtar.File) ([]Finding, Subject) {
 	t.Helper()
-	r := newRepo(t, []byte(comment), files)
-	s, err := r.subject(t, "app")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Check([]Subject{s}, r.options(t, "")), s
+	return Case(t, "", []byte(comment), files)
 }
 
 func file(name, text string) txtar.File { return txtar.File{Name: name, Data: []byte(text)} }
@@ -78,89 +70,6 @@ func TestImagesOfOneDockerfileAreJudgedByTheirTargets(t *testing.T) {
 	}
 }
 
-func TestJSONHasExactlyTheseKeys(t *testing.T) {
-	got, _ := check(t, "platforms: linux/amd64 linux/arm/v7", file("Dockerfile", "FROM scratch\n  COPY bin/app /app\n"))
-	var out bytes.Buffer
-	if err := WriteJSON(&out, got); err != nil {
-		t.Fatal(err)
-	}
-	want := `{
-  "version": 1,
-  "findings": [
-    {
-      "rule": "ArchBlindCopy",
-      "severity": "error",
-      "file": "Dockerfile",
-      "start": {
-        "line": 2,
-        "column": 3
-      },
-      "end": {
-        "line": 2,
-        "column": 20
-      },
-      "image": "app",
-      "platforms": [
-        "linux/amd64",
-        "linux/arm/v7"
-      ],
-      "message": "linux/amd64 and linux/arm/v7 copy the same bin/app",
-      "fix": "ARG TARGETARCH\nCOPY bin/app-linux-${TARGETARCH} /app",
-      "url": "https://github.com/archmage-go/archmage/blob/main/docs/rules/ArchBlindCopy.md"
-    }
-  ]
-}
-`
-	if out.String() != want {
-		t.Errorf("got %s", out.String())
-	}
-}
-
-func TestJSONWithoutFindingsIsAnEmptyList(t *testing.T) {
-	var out bytes.Buffer
-	if err := WriteJSON(&out, nil); err != nil || out.String() != "{\n  \"version\": 1,\n  \"findings\": []\n}\n" {
-		t.Errorf("got %q, %v", out.String(), err)
-	}
-}
-
-func TestTextHasNoControlCharacters(t *testing.T) {
-	got, s := check(t, "", file("Dockerfile", "FROM scratch\nCOPY bin/app /\x1b[31mapp\u009b\n"))
-	var out bytes.Buffer
-	if err := WriteText(&out, got, []Subject{s}); err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != 1 || strings.ContainsAny(out.String(), "\x1b\u009b") || !strings.Contains(out.String(), "?[31mapp?") {
-		t.Errorf("got %q", out.String())
-	}
-}
-
-func TestSeverityAndRuleAreMarked(t *testing.T) {
-	got, s := check(t, "lint: yes", file("Dockerfile", "FROM scratch\nCOPY bin/app /app\nMAINTAINER me\n"))
-	var out, plain bytes.Buffer
-	mark := func(s Severity, text string) string { return string(s[0]) + "<" + text + ">" }
-	if err := WriteMarked(&out, got, []Subject{s}, mark); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "Dockerfile:2:1: e<error ArchBlindCopy> (app): ") || !strings.Contains(out.String(), "Dockerfile:3:1: w<warning MaintainerDeprecated> (app): ") {
-		t.Errorf("got %s", out.String())
-	}
-	if _ = WriteText(&plain, got, []Subject{s}); strings.NewReplacer("e<", "", "w<", "", "> (", " (").Replace(out.String()) != plain.String() {
-		t.Errorf("otherwise it differs: %s", out.String())
-	}
-}
-
-func TestLongInstructionsAreCut(t *testing.T) {
-	text := "FROM scratch\nCOPY \\\n" + strings.Repeat("  # a line\n", 40) + "  bin/app /app\n"
-	got, s := check(t, "", file("Dockerfile", text))
-	var out bytes.Buffer
-	if err := WriteText(&out, got, []Subject{s}); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(out.String(), "\n"); n > excerpt+5 {
-		t.Errorf("%d lines:\n%s", n, out.String())
-	}
-}
-
 func TestNothingToJudge(t *testing.T) {
 	for _, s := range []Subject{{}, {Recipes: []*dockerfile.Recipe{nil, {}}}, {Bin: "{os}/{name}", Recipes: []*dockerfile.Recipe{{File: &dockerfile.File{}, Result: dockerfile.Scratch}}}} {
 		if got := Check([]Subject{s}, Options{}); len(got) != 0 {
@@ -178,12 +87,5 @@ func TestRulesAreSortedAndDescribed(t *testing.T) {
 		if r.Severity != Error && r.Severity != Warning || r.Description == "" || strings.HasSuffix(r.Description, ".") {
 			t.Errorf("%+v", r)
 		}
-	}
-}
-
-func TestSeverityAndPlatformsAreText(t *testing.T) {
-	data, err := json.Marshal(Finding{Severity: Warning, Platforms: []platform.Platform{{OS: "linux", Arch: "arm", Variant: "v6"}}})
-	if err != nil || !bytes.Contains(data, []byte(`"severity":"warning"`)) || !bytes.Contains(data, []byte(`["linux/arm/v6"]`)) {
-		t.Errorf("got %s, %v", data, err)
 	}
 }

@@ -1,18 +1,20 @@
-package verify
+package report
 
 import (
 	"bytes"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/archmage-go/archmage/build/verify"
 )
 
-// WriteGitHub writes findings as workflow commands, one a line, which GitHub
+// GitHub writes findings as workflow commands, one a line, which GitHub
 // shows at their place in a pull request.
 //
 // GitHub takes columns only within one line, and those of longer findings are
 // left out. What comes from outside can neither end a command nor begin one.
-func WriteGitHub(w io.Writer, findings []Finding) error {
+func GitHub(w io.Writer, findings []verify.Finding) error {
 	var b bytes.Buffer
 	for _, f := range findings {
 		fmt.Fprintf(&b, "::%s file=%s,line=%d,endLine=%d", f.Severity, property(f.File), f.Start.Line, f.End.Line)

@@ -1,23 +1,25 @@
-package verify
+package report
 
 import (
 	"bytes"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/archmage-go/archmage/build/verify"
 )
 
-func annotations(t testing.TB, findings ...Finding) string {
+func annotations(t testing.TB, findings ...verify.Finding) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := WriteGitHub(&out, findings); err != nil {
+	if err := GitHub(&out, findings); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
 }
 
 func TestAnnotationsStandOnTheirLines(t *testing.T) {
-	found, _ := check(t, "lint: yes", file("Dockerfile", "FROM scratch as a\nCOPY \\\n bin/app /app\n"))
+	found, _ := check(t, "FROM scratch as a\nCOPY \\\n bin/app /app\n", "linux/arm64")
 	want := "::warning file=Dockerfile,line=1,endLine=1,col=1,endColumn=18,title=FromAsCasing::'as' and 'FROM' keywords' casing do not match\n" +
 		"::error file=Dockerfile,line=2,endLine=3,title=ArchBlindCopy::linux/amd64 and linux/arm64 copy the same bin/app\n"
 	if got := annotations(t, found...); got != want {

@@ -1,4 +1,4 @@
-package verify
+package report
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
+	"github.com/archmage-go/archmage/build/verify"
 )
 
 // sarifSchema is the standard's schema, as go-sarif has it in its source.
@@ -58,20 +59,20 @@ func sarifSchema(t *testing.T) *jsonschema.Schema {
 }
 
 // odd is a finding whose every text has what a format may stumble over.
-func odd() Finding {
+func odd() verify.Finding {
 	const text = "a b%20c:d,e\r\n::error::x\x1b[31m\u009b\"é☃\xff<&>##[error]"
-	return Finding{
-		Rule: "TargetArchUndeclared", Severity: Error, File: "dir:x/" + text + "/Dockerfile", Image: text, Message: text, Fix: text,
+	return verify.Finding{
+		Rule: "TargetArchUndeclared", Severity: verify.Error, File: "dir:x/" + text + "/Dockerfile", Image: text, Message: text, Fix: text,
 		Start: dockerfile.Position{Line: 2, Column: 3}, End: dockerfile.Position{Line: 2, Column: 9},
-		Platforms: []platform.Platform{{OS: "linux", Arch: "arm", Variant: "v7"}}, URL: pages,
+		Platforms: []platform.Platform{{OS: "linux", Arch: "arm", Variant: "v7"}}, URL: "https://example.com/rule.md",
 	}
 }
 
-func everyRule() []Finding {
-	var list []Finding
+func everyRule() []verify.Finding {
+	var list []verify.Finding
 	for i, r := range sarifRules() {
 		f := odd()
-		f.Rule, f.Severity, f.URL = r.ID, Warning, r.HelpURI
+		f.Rule, f.Severity, f.URL = r.ID, verify.Warning, r.HelpURI
 		f.Start.Line, f.End.Line = i+1, i+2
 		list = append(list, f)
 	}
@@ -80,14 +81,14 @@ func everyRule() []Finding {
 
 func TestSARIFIsValid(t *testing.T) {
 	schema := sarifSchema(t)
-	found, _ := check(t, "lint: yes", file("Dockerfile", "FROM scratch as a\nCOPY bin/app /app\nMAINTAINER x\n"))
+	found, _ := check(t, "FROM scratch as a\nCOPY bin/app /app\nMAINTAINER x\n", "linux/arm64")
 	if len(found) != 3 {
 		t.Fatalf("findings %+v", found)
 	}
-	for name, findings := range map[string][]Finding{"none": nil, "some": found, "odd": {odd()}, "every rule": everyRule()} {
+	for name, findings := range map[string][]verify.Finding{"none": nil, "some": found, "odd": {odd()}, "every rule": everyRule()} {
 		for _, version := range []string{"", "v1.2.3-dirty"} {
 			var out, again bytes.Buffer
-			if err := WriteSARIF(&out, findings, version); err != nil {
+			if err := SARIF(&out, findings, version); err != nil {
 				t.Fatal(err)
 			}
 			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(out.Bytes()))
@@ -107,7 +108,7 @@ func TestSARIFIsValid(t *testing.T) {
 					t.Errorf("%s: %q is not the place of %q", name, uri, f.File)
 				}
 			}
-			if _ = WriteSARIF(&again, findings, version); !bytes.Equal(out.Bytes(), again.Bytes()) {
+			if _ = SARIF(&again, findings, version); !bytes.Equal(out.Bytes(), again.Bytes()) {
 				t.Errorf("%s: twice is not the same", name)
 			}
 		}
@@ -118,7 +119,7 @@ func TestSARIFIsValid(t *testing.T) {
 func TestSARIFSchemaIsStrict(t *testing.T) {
 	schema := sarifSchema(t)
 	var out bytes.Buffer
-	if err := WriteSARIF(&out, []Finding{odd()}, ""); err != nil {
+	if err := SARIF(&out, []verify.Finding{odd()}, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, change := range [][2]string{
@@ -139,10 +140,10 @@ func TestSARIFSchemaIsStrict(t *testing.T) {
 }
 
 func TestSARIFSaysWhatIsWhere(t *testing.T) {
-	findings := []Finding{odd()}
+	findings := []verify.Finding{odd()}
 	findings[0].File, findings[0].Message, findings[0].Image, findings[0].Fix = "a:b/ü c%.Dockerfile", "m", "app,worker", ""
 	var out bytes.Buffer
-	if err := WriteSARIF(&out, findings, "v1"); err != nil {
+	if err := SARIF(&out, findings, "v1"); err != nil {
 		t.Fatal(err)
 	}
 	_, got, _ := strings.Cut(out.String(), `      "results": `)

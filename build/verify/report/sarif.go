@@ -1,4 +1,4 @@
-package verify
+package report
 
 import (
 	"cmp"
@@ -9,16 +9,17 @@ import (
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
+	"github.com/archmage-go/archmage/build/verify"
 )
 
-// WriteSARIF writes findings as a SARIF 2.1.0 log of one run, with every rule
+// SARIF writes findings as a SARIF 2.1.0 log of one run, with every rule
 // there is. version is archmage's, or "". Equal findings give equal bytes.
-func WriteSARIF(w io.Writer, findings []Finding, version string) error {
+func SARIF(w io.Writer, findings []verify.Finding, version string) error {
 	rules := sarifRules()
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "archmage", Version: version, InformationURI: "https://github.com/archmage-go/archmage", Rules: rules}
 	for _, f := range findings {
-		run.Results = append(run.Results, f.sarif(rules))
+		run.Results = append(run.Results, sarifOf(f, rules))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -32,23 +33,23 @@ func WriteSARIF(w io.Writer, findings []Finding, version string) error {
 // sarifRules lists our rules and BuildKit's, by name.
 func sarifRules() []sarifRule {
 	var list []sarifRule
-	for _, r := range Rules() {
+	for _, r := range verify.Rules() {
 		list = append(list, newSARIFRule(r.Name, r.Description, r.URL, r.Severity, !r.Pedantic))
 	}
 	for _, r := range dockerfile.LintRules() {
-		list = append(list, newSARIFRule(r.Name, r.Description, r.URL, Warning, !r.Experimental))
+		list = append(list, newSARIFRule(r.Name, r.Description, r.URL, verify.Warning, !r.Experimental))
 	}
 	slices.SortFunc(list, func(a, b sarifRule) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
-func newSARIFRule(name, description, page string, level Severity, enabled bool) sarifRule {
+func newSARIFRule(name, description, page string, level verify.Severity, enabled bool) sarifRule {
 	r := sarifRule{ID: name, Name: name, ShortDescription: sarifText{description}, HelpURI: page}
 	r.DefaultConfiguration.Enabled, r.DefaultConfiguration.Level = enabled, level
 	return r
 }
 
-func (f Finding) sarif(rules []sarifRule) sarifResult {
+func sarifOf(f verify.Finding, rules []sarifRule) sarifResult {
 	r := sarifResult{
 		RuleID: f.Rule, Level: f.Severity, Message: sarifText{f.Message},
 		RuleIndex:  slices.IndexFunc(rules, func(r sarifRule) bool { return r.ID == f.Rule }),
@@ -87,8 +88,8 @@ type (
 		ShortDescription     sarifText `json:"shortDescription"`
 		HelpURI              string    `json:"helpUri,omitempty"`
 		DefaultConfiguration struct {
-			Enabled bool     `json:"enabled"`
-			Level   Severity `json:"level"`
+			Enabled bool            `json:"enabled"`
+			Level   verify.Severity `json:"level"`
 		} `json:"defaultConfiguration"`
 	}
 	sarifText struct {
@@ -97,7 +98,7 @@ type (
 	sarifResult struct {
 		RuleID     string          `json:"ruleId"`
 		RuleIndex  int             `json:"ruleIndex"` // -1 is a rule that is not listed
-		Level      Severity        `json:"level"`
+		Level      verify.Severity `json:"level"`
 		Message    sarifText       `json:"message"`
 		Locations  []sarifLocation `json:"locations"`
 		Properties sarifProperties `json:"properties"`
