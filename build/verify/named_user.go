@@ -39,6 +39,7 @@ func (b *result) ids(u user, name string) (uid, gid int, ok bool) {
 
 var (
 	addsUser = regexp.MustCompile(`\b(?:adduser|useradd)\b[^;&|]*`)
+	lineEnd  = regexp.MustCompile(`\\\r?\n`) // of a line that goes on
 	uidFlag  = regexp.MustCompile(`(?:^|\s)(?:-u|--uid)[ =]+([0-9]+)(?:\s|$)`)
 )
 
@@ -49,7 +50,7 @@ func (b *result) added(name string) (int, bool) {
 			if ins.Keyword != "RUN" {
 				continue
 			}
-			text := regexp.MustCompile(`\\\r?\n`).ReplaceAllString(ins.Text, " ")
+			text := lineEnd.ReplaceAllString(ins.Text, " ")
 			for _, command := range addsUser.FindAllString(text, -1) {
 				m := uidFlag.FindStringSubmatch(command)
 				if words := strings.Fields(command); m != nil && words[len(words)-1] == name {

@@ -24,7 +24,10 @@ var shellFormNoShell = perImage(func(b *result) []remark {
 	return append(runs, remark{ins: s.ins, what: what, fix: formOf(s.ins, split(text))})
 })
 
-var bareWords = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./ -]+$`)
+var (
+	bareWords = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./ -]+$`)
+	lastComma = regexp.MustCompile(`,\s*\]$`)
+)
 
 // split is a command line without anything that a shell would do for it, as
 // words; nil where there is something. Broken JSON is mended where that is easy.
@@ -33,7 +36,7 @@ func split(text string) []string {
 	if strings.HasPrefix(text, "[") {
 		var words []string
 		mended := strings.ReplaceAll(text, "'", `"`)
-		mended = regexp.MustCompile(`,\s*\]$`).ReplaceAllString(mended, "]")
+		mended = lastComma.ReplaceAllString(mended, "]")
 		if json.Unmarshal([]byte(mended), &words) == nil {
 			return words
 		}

@@ -57,10 +57,20 @@ func empty(text, name string, p platform.Platform) bool {
 	if known && value == "" {
 		return false
 	}
-	instead := regexp.MustCompile(`\$\{`+name+`:?-([^}]*)\}`).FindAllStringSubmatch(text, -1)
-	plainUses := len(regexp.MustCompile(`\$\{?`+name+`\b`).FindAllString(text, -1)) - len(instead)
-	return !known || plainUses > 0 ||
-		slices.ContainsFunc(instead, func(m []string) bool { return m[1] != value })
+	return !known || slices.ContainsFunc(variablePattern.FindAllStringSubmatchIndex(text, -1), func(at []int) bool {
+		return text[at[2]:at[3]] == name && defaultIn(text[at[0]:at[2]], text[at[3]:]) != value
+	})
+}
+
+// defaultIn is the default that a use of a variable gives, between what stands
+// before and behind the name: "" where there is none.
+func defaultIn(before, behind string) string {
+	value, dash := strings.CutPrefix(strings.TrimPrefix(behind, ":"), "-")
+	value, _, closed := strings.Cut(value, "}")
+	if before != "${" || !dash || !closed {
+		return ""
+	}
+	return value
 }
 
 // scope answers which ARG and ENV an instruction sees, as far as the text
@@ -110,12 +120,17 @@ func (c scope) parents(stage int) []int {
 	return list
 }
 
+// envWord is the name in NAME=value, or any word.
+var envWord = regexp.MustCompile(`(?:^|\s)[^\s=]+`)
+
 func sets(ins *dockerfile.Instruction, name string) bool {
 	switch ins.Keyword {
 	case "ARG":
 		return slices.ContainsFunc(ins.Args, func(a dockerfile.Arg) bool { return a.Key == name })
 	case "ENV":
-		return regexp.MustCompile(`(?:^|\s)` + name + `[=\s]`).MatchString(ins.Text)
+		return slices.ContainsFunc(envWord.FindAllStringIndex(ins.Text, -1), func(at []int) bool {
+			return at[1] < len(ins.Text) && strings.TrimLeft(ins.Text[at[0]:at[1]], " \t\r\n\f") == name
+		})
 	}
 	return false
 }
