@@ -26,6 +26,7 @@ const (
 // stages are the packages below build that do one step of the work each, with
 // the other stages that each may import.
 var stages = map[string][]string{
+	"adopt":      {},
 	"audit":      {"rootfs", "registry"},
 	"compile":    {"plan"},
 	"config":     {},
