@@ -3,7 +3,7 @@
 ARCHMAGE ?= go tool archmage
 
 .DEFAULT_GOAL := help
-.PHONY: help plan verify compile image manifest promote inspect audit binaries clean version test check test-engines nightly fuzz-engines lint docs
+.PHONY: help plan verify compile image manifest promote inspect audit binaries init clean version test check test-engines nightly fuzz-engines lint docs
 
 help: ## Show this help
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ audit: ## Find images in dist/ that hold something else than they say
 binaries: ## Compile release binaries and their checksums to dist/release
 	@$(ARCHMAGE) binaries
 
+init: ## Show what a repository lacks to be built by archmage
+	@$(ARCHMAGE) init
+
 clean: ## Remove what archmage made here, and nothing else
 	@$(ARCHMAGE) clean
 
@@ -57,4 +60,4 @@ fuzz-engines: ## Random Dockerfiles against real BuildKit, RANDOM_CASES of them
 	scripts/test-engines --fuzz
 
 docs: ## Write the generated documents anew
-	UPDATE=1 go test ./cmd/archmage ./build/verify
+	UPDATE=1 go test ./cmd/archmage ./build/adopt ./build/verify

@@ -25,6 +25,7 @@ type fixer struct {
 	evaluator evaluator
 	work      *work
 	judge     verify.Options
+	only      string // rule; "" is every one that has a fix
 
 	images []plan.Image          // the selected ones, then all others
 	names  map[string]string     // Dockerfiles and ignore files as recipes name them → the real file
@@ -99,6 +100,11 @@ func (f *fixer) check(ctx context.Context, i int, over map[string][]byte) (verif
 		return verify.Judged{}, err
 	}
 	_, findings, err := f.Project.check(w, f.judge)
+	for k := range findings {
+		if f.only != "" && findings[k].Rule != f.only {
+			findings[k].Edits = nil
+		}
+	}
 	r := w.recipes[img.Name][0]
 	for _, name := range []string{r.Dockerfile, r.Ignore.Path} {
 		if f.names[name] == "" && name != "" {
@@ -190,7 +196,7 @@ func (f *fixer) write(ctx context.Context, files []*rewritten) error {
 	var errs []error
 	for _, file := range files {
 		if !f.Force {
-			errs = append(errs, f.committed(ctx, file))
+			errs = append(errs, f.committed(ctx, "verify --fix", file))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

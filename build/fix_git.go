@@ -14,9 +14,9 @@ import (
 // committed refuses a file that git could not bring back as it is: one with
 // changes that are not committed, and one that it does not track. Without a
 // repository there is nothing to ask.
-func (p *Project) committed(ctx context.Context, file *rewritten) error {
+func (p *Project) committed(ctx context.Context, verb string, file *rewritten) error {
 	refuse := func(why string) error {
-		return Usage("commit or stash it, or use --force", "verify --fix: %s: %s", file.name, why)
+		return Usage("commit or stash it, or use --force", "%s: %s: %s", verb, file.name, why)
 	}
 	dir, base := filepath.Split(file.path)
 	git := func(args ...string) (string, error) {

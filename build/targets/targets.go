@@ -97,6 +97,11 @@ func Binaries(ctx context.Context) error {
 	return do(ctx, func(p *build.Project) error { return p.Binaries(ctx) })
 }
 
+// Init shows what a repository lacks to be built by archmage.
+func Init(ctx context.Context) error {
+	return do(ctx, func(p *build.Project) error { return p.Init(ctx, build.InitOptions{}) })
+}
+
 // Clean removes what archmage made here, and nothing else.
 func Clean(ctx context.Context) error {
 	return do(ctx, func(p *build.Project) error { return p.Clean(ctx) })

@@ -41,11 +41,10 @@ archmage.yaml, in this order; see the flags of each command.`,
 		return build.Usage("run archmage "+hintFor(cmd)+"--help for the flags", "%s", strings.TrimPrefix(err.Error(), "pflag: "))
 	})
 	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository")
-	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), promoteVerb(), inspectVerb(), auditVerb(), binariesVerb(), cleanVerb()} {
+	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), promoteVerb(), inspectVerb(), auditVerb(), binariesVerb(), initVerb(), cleanVerb()} {
 		root.AddCommand(v.command(c, dir))
 	}
 	root.AddCommand(versionCommand(c))
-	addLater(root)
 	return root
 }
 

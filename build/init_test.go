@@ -1,0 +1,66 @@
+package build
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/archmage-go/archmage/build/adopt"
+	"github.com/archmage-go/archmage/build/config"
+)
+
+// The names that a repository's own Mage targets must not have.
+func TestMageTargetsAreKnown(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "targets/targets.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() {
+			want = append(want, strings.ToLower(f.Name.Name))
+		}
+	}
+	if slices.Sort(want); !slices.Equal(mageTargets, want) {
+		t.Errorf("%q, want %q", mageTargets, want)
+	}
+}
+
+func TestTheRegistryFollowsFromTheRemote(t *testing.T) {
+	for _, tt := range []struct{ source, makefile, registry, want string }{
+		{"https://github.com/Org/Repo", "", "", "ghcr.io/org"},
+		{"https://gitlab.com/group/Sub/project", "", "", "registry.gitlab.com/group/sub/project"},
+		{"https://git.example.com/org/repo", "", "", ""},
+		{"https://github.com", "", "", ""},
+		{"", "", "", ""},
+		{"https://github.com/org/repo", "quay.io/x", "", ""},
+		{"https://github.com/org/repo", "", "quay.io/x", ""},
+		{"https://github.com/-org-/repo", "", "", ""},
+	} {
+		a := &adopter{Project: &Project{Settings: &config.Settings{Registry: tt.registry, Commit: config.Commit{Source: tt.source}}}}
+		if tt.makefile != "" {
+			a.make = adopt.Makefile{Variables: map[string]string{"REGISTRY": tt.makefile}}
+		}
+		if got := a.proposedRegistry(); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+func TestVersionsThatGoCannotFetchAreLatest(t *testing.T) {
+	defer func(v string) { Version = v }(Version)
+	for v, want := range map[string]string{
+		"v1.2.3": "v1.2.3", "v1.2.3-rc.1": "v1.2.3-rc.1", "v0.0.0-20261130180721-2c51f9885c8d": "v0.0.0-20261130180721-2c51f9885c8d",
+		"v1.2.3-4-gabcdef0": "latest", "v1.2.3-dirty": "latest", "v0.0.0-20261130180721-2c51f9885c8d+dirty": "latest", "devel": "latest", "abcdef0": "latest",
+	} {
+		if Version = v; ownVersion() != want {
+			t.Errorf("%s: %s, want %s", v, ownVersion(), want)
+		}
+	}
+	if got := reference("v0.0.0-20261130180721-2c51f9885c8d"); got != "2c51f9885c8d" || reference("latest") != "main" || reference("v1.2.3") != "v1.2.3" {
+		t.Errorf("%s", got)
+	}
+}
