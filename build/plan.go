@@ -15,7 +15,7 @@ import (
 // PlanOptions says how a plan is printed.
 type PlanOptions struct {
 	JSON    bool // the whole plan, versioned
-	Verbose bool // what was passed over too
+	Verbose bool // what was passed over too, and where each setting came from
 	Missing bool // of the legs, only those that are not published yet
 }
 
@@ -47,6 +47,11 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 	var out bytes.Buffer
 	if err := w.plan.Print(&out, o.Verbose); err != nil {
 		return err
+	}
+	if o.Verbose {
+		if err := printValues(&out, p.Values()); err != nil {
+			return err
+		}
 	}
 	_, err = p.console.Write(out.Bytes())
 	return err

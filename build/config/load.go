@@ -107,7 +107,7 @@ func (s *Settings) applyCompilers(env map[string]string) error {
 		}
 		if env[name] != "" {
 			s.CC[p] = env[name]
-			s.From[name] = name + " in the environment"
+			s.From[name], s.given[name] = name+" in the environment", env[name]
 		}
 	}
 	return errors.Join(errs...)
@@ -149,7 +149,7 @@ func (s *Settings) set(v Variable, value, where string) error {
 	if err := v.parse(s, value); err != nil {
 		return located(where, err)
 	}
-	s.From[v.Name] = where
+	s.From[v.Name], s.given[v.Name] = where, value
 	return nil
 }
 

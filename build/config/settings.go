@@ -64,6 +64,8 @@ type Settings struct {
 	Auth       Auth
 	Notes      []string          // what the user should know, e.g. a duplicate platform
 	From       map[string]string // variable → where its value came from, for those not default
+
+	given map[string]string // variable → its value as written, likewise
 }
 
 // Metadata is a set of labels or annotations.
@@ -120,6 +122,6 @@ func defaults(root string) *Settings {
 		Verify: true, Out: "dist", MediaTypes: "oci", Compression: "gzip",
 		Load: "auto", ContainerTool: "docker", Cache: "auto",
 		Leg: "{version}-{arch}{variant}", RetryMax: 5, RetryDelay: time.Second,
-		Jobs: runtime.NumCPU(), From: map[string]string{},
+		Jobs: runtime.NumCPU(), From: map[string]string{}, given: map[string]string{},
 	}
 }

@@ -23,6 +23,6 @@ each image on each platform. It compiles nothing, and reads no registry but with
 	}
 	v.Flags().BoolVar(&o.JSON, "json", false, "print the whole plan as JSON")
 	v.Flags().BoolVar(&o.Missing, "missing", false, "of the legs, only those that REGISTRY, or dist/ without one, has not")
-	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over, and why")
+	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over and why, and where each setting came from")
 	return v
 }
