@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func TestTemplates(t *testing.T) {
@@ -55,5 +58,26 @@ func TestTheLibraryIsTheOneInScripts(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) && os.Getenv("UPDATE") == "" {
 		t.Errorf("%s differs from scripts/archmage.mk; write it with: UPDATE=1 go test ./build/adopt", file)
+	}
+}
+
+func TestTheSettingsFileFitsItsSchema(t *testing.T) {
+	data, err := Render(SettingsFile, Values{Schema: "https://example.com/x.json", Images: []Image{{"web", "services/web/Dockerfile", "services/web"}, {"a", "Dockerfile.a", ""}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := jsonschema.NewCompiler().Compile("../../docs/archmage.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value map[string]any
+	if err := yaml.Unmarshal(data, &value); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil || len(value["images"].(map[string]any)) != 2 {
+		t.Errorf("%v\n%s", err, data)
+	}
+	if !bytes.HasPrefix(data, []byte("# yaml-language-server: $schema=https://example.com/x.json\n")) {
+		t.Errorf("%s", data)
 	}
 }

@@ -106,7 +106,7 @@ func flagRow(f *pflag.Flag) string {
 
 // settingTables writes the table of all settings.
 func settingTables(b *strings.Builder) {
-	b.WriteString("\n## Settings\n\nThe same name is a variable of make and of the environment; the flag is also the\nkey of `archmage.yaml`. A variable that is set but empty counts as unset,\n`IMAGE_PLATFORMS` excepted.\n")
+	b.WriteString("\n## Settings\n\nThe same name is a variable of make and of the environment; the flag is also the\nkey of `archmage.yaml`. A variable that is set but empty counts as unset,\n`IMAGE_PLATFORMS` excepted. What `archmage.yaml` can say, editors learn from its\nschema, [archmage.schema.json](archmage.schema.json).\n")
 	group := config.Group("")
 	for _, v := range config.Variables() {
 		if v.Group != group {
