@@ -144,7 +144,7 @@ func (a *adopter) proposeTools() error {
 
 func (a *adopter) proposeMage(v adopt.Values) error {
 	if len(a.mage.Root) > 0 && !a.mage.Adopted {
-		a.notes = append(a.notes, fmt.Sprintf("%s would bring archmage's requirements into go.mod: give it a module of its own with `mkdir -p %s && git mv %s %s/`, and run init again", words(a.mage.Root), adopt.MageDir, words(a.mage.Root), adopt.MageDir))
+		a.notes = append(a.notes, fmt.Sprintf("%s would bring archmage's requirements into go.mod: give it a module of its own with `mkdir -p %s && git mv %s %s/`, and run init again; Mage is then started with `%s <target>`", words(a.mage.Root), adopt.MageDir, words(a.mage.Root), adopt.MageDir, mageCall))
 		return nil
 	}
 	if !a.mage.Dir {
@@ -152,6 +152,9 @@ func (a *adopter) proposeMage(v adopt.Values) error {
 	}
 	if a.mage.Needs {
 		a.steps = append(a.steps, a.mageStep())
+	}
+	if a.mage.Needs && !a.mage.OwnMod {
+		a.notes = append(a.notes, adopt.MageDir+" becomes a module of its own: start Mage with `"+mageCall+" <target>`")
 	}
 	if a.mage.Adopted {
 		return nil

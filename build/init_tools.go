@@ -116,15 +116,27 @@ func (a *adopter) rootModule() (*modfile.File, error) {
 	return modfile.Parse("go.mod", data, nil)
 }
 
+// mage is a tool of the magefiles' module: where that is one of its own, only a
+// Mage that is started there finds the packages.
+const mage = "github.com/magefile/mage"
+
+// mageCall starts it, for the repository's root.
+const mageCall = "go -C " + adopt.MageDir + " tool mage -w .."
+
+// mageGet is what the go command does in the magefiles' module.
+func mageGet() [][]string {
+	return [][]string{{"get", adopt.Module + "@" + ownVersion()}, {"mod", "edit", "-tool=" + mage}, {"mod", "tidy"}}
+}
+
 func (a *adopter) mageStep() goStep {
-	s := goStep{makes: adopt.MageDir + "/go.mod", run: a.mageModule}
-	get := words(append(goEnvironment, "go", "get", adopt.Module+"@"+ownVersion()))
-	tidy := words(append(goEnvironment, "go", "mod", "tidy"))
-	s.typed = "cd " + adopt.MageDir + " && go mod init " + a.mageModuleName() + " && " + get + " && " + tidy
-	if a.mage.OwnMod {
-		s.typed = "cd " + adopt.MageDir + " && " + get + " && " + tidy
+	lines := []string{"cd " + adopt.MageDir}
+	if !a.mage.OwnMod {
+		lines = append(lines, "go mod init "+a.mageModuleName())
 	}
-	return s
+	for _, args := range mageGet() {
+		lines = append(lines, words(slices.Concat(goEnvironment, []string{"go"}, args)))
+	}
+	return goStep{makes: adopt.MageDir + "/go.mod", typed: strings.Join(lines, " && "), run: a.mageModule}
 }
 
 func (a *adopter) mageModuleName() string { return path.Join(a.module, adopt.MageDir) }
@@ -137,11 +149,10 @@ func (a *adopter) mageModule(ctx context.Context) error {
 	mod, sum := filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")
 	oldMod, oldSum := readIfThere(mod), readIfThere(sum)
 	err := a.startMageModule(mod)
-	if err == nil {
-		err = a.goRun(ctx, dir, "get", adopt.Module+"@"+ownVersion())
-	}
-	if err == nil {
-		err = a.goRun(ctx, dir, "mod", "tidy")
+	for _, args := range mageGet() {
+		if err == nil {
+			err = a.goRun(ctx, dir, args...)
+		}
 	}
 	if err != nil {
 		err = errors.Join(err, putBack(mod, oldMod), putBack(sum, oldSum))
