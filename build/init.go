@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"context"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/archmage-go/archmage/build/adopt"
+	"github.com/archmage-go/archmage/build/config"
 )
 
 // InitOptions says what is proposed, and whether it is written.
@@ -84,9 +84,7 @@ func (a *adopter) survey(ctx context.Context) error {
 		return err
 	}
 	defer root.Close()
-	if a.make, err = adopt.ReadMakefile(root.FS()); err != nil {
-		return err
-	}
+	a.make = adopt.ReadMakefile(root.FS())
 	if a.mage, err = adopt.ReadMagefiles(root.FS()); err != nil {
 		return err
 	}
@@ -116,6 +114,8 @@ func (a *adopter) tell() {
 	}
 	say("go.mod", a.module != "", "module "+a.module)
 	say(a.make.Name, a.make.Exists, "targets: "+orNone(words(a.make.Targets)))
+	settings := a.handedOn()
+	say(a.make.Name, len(settings) > 0, "settings, which archmage gets too: "+words(settings))
 	say(words(a.mage.Root), len(a.mage.Root) > 0, "targets: "+orNone(words(a.mage.Targets)))
 	say(adopt.MageDir, a.mage.Dir, "targets: "+orNone(words(a.mage.Targets)))
 	say("Dockerfiles", true, plural(len(a.images), "image")+colon(words(a.images)))
@@ -131,6 +131,18 @@ func (a *adopter) tell() {
 	if len(a.images)+len(a.undeclared) == 0 {
 		a.notes = append(a.notes, "no Dockerfile: an image needs one, such as cmd/<name>/Dockerfile")
 	}
+}
+
+// handedOn are the variables of the Makefile that are settings of archmage.
+func (a *adopter) handedOn() (names []string) {
+	for _, v := range config.Variables() {
+		for _, name := range []string{v.Name, v.Alias} {
+			if _, set := a.make.Variables[name]; set {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func orNone(text string) string {
@@ -169,32 +181,4 @@ func (c *change) diff() []byte {
 	d := diff.Diff("a/"+c.name, nil, "b/"+c.name, c.new)
 	d = bytes.Replace(d, []byte("\n--- a/"+c.name+"\n"), []byte("\nnew file mode 100644\n--- /dev/null\n"), 1)
 	return bytes.Replace(d, []byte("diff a/"), []byte("diff --git a/"), 1)
-}
-
-// proposedRegistry is where the owner of the remote repository has images; ""
-// where that is not known or somebody has said it.
-func (a *adopter) proposedRegistry() string {
-	if _, set := a.make.Variables["REGISTRY"]; set || a.Registry != "" {
-		return ""
-	}
-	host, repository, _ := strings.Cut(strings.TrimPrefix(a.Commit.Source, "https://"), "/")
-	repository = strings.ToLower(repository)
-	switch {
-	case host == "github.com" && repository != "":
-		owner, _, _ := strings.Cut(repository, "/")
-		return legalRegistry("ghcr.io/" + owner)
-	case host == "gitlab.com" && repository != "":
-		return legalRegistry("registry.gitlab.com/" + repository)
-	}
-	return ""
-}
-
-// repositoryName is what an image is called that has no name of its own.
-func (a *adopter) repositoryName() string {
-	for _, name := range []string{a.Commit.Source, a.module} {
-		if base := path.Base(name); name != "" && base != "." {
-			return base
-		}
-	}
-	return filepath.Base(a.Root)
 }

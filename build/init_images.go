@@ -15,36 +15,6 @@ import (
 	"github.com/archmage-go/archmage/build/verify"
 )
 
-// place refuses a directory inside of a repository that is no project of its
-// own.
-func (a *adopter) place(ctx context.Context) error {
-	top := a.git(ctx, "rev-parse", "--show-prefix")
-	if a.checkout = top != nil; top == nil || *top == "" {
-		return ctx.Err()
-	}
-	up := strings.TrimSuffix(strings.Repeat("../", strings.Count(*top, "/")), "/")
-	hint := "archmage init -C " + up
-	own := slices.ContainsFunc([]string{"go.mod", config.FileName, "Makefile", "GNUmakefile", "makefile", "Dockerfile", "Containerfile", "cmd", "dockerfiles"}, a.has)
-	switch {
-	case !own:
-		return Usage(hint, "init: the repository begins at %s, and here is no project of its own", up)
-	case a.o.GitHub:
-		return Usage(hint+" --github", "init --github: workflows are in the root of the repository, which is %s", up)
-	}
-	a.notes = append(a.notes, "the repository begins at "+up+"; this is for "+strings.TrimSuffix(*top, "/")+" alone")
-	return nil
-}
-
-func (a *adopter) has(name string) bool {
-	root, err := a.fsys()
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	_, err = root.Stat(name)
-	return err == nil
-}
-
 // lookForImages finds those that archmage sees by itself, with IMAGE_DIRS as the
 // Makefile has it, and Dockerfiles that archmage.yaml would have to name.
 func (a *adopter) lookForImages(fsys fs.FS) error {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/archmage-go/archmage/build/adopt"
 	"github.com/archmage-go/archmage/build/config"
-	"github.com/archmage-go/archmage/build/run"
 )
 
 // short are the make targets that archmage gives without its own prefix.
@@ -66,14 +65,6 @@ func reference(version string) string {
 		return "main"
 	}
 	return version
-}
-
-func legalRegistry(text string) string {
-	registry, err := config.CheckRegistry("", text)
-	if err != nil {
-		return ""
-	}
-	return registry
 }
 
 func (a *adopter) proposeSettings(v adopt.Values) error {
@@ -183,15 +174,6 @@ func (a *adopter) proposeIgnored(ctx context.Context) error {
 	return a.extend(".gitignore", func(old []byte) []byte { return adopt.AddLines(old, lines) })
 }
 
-// ignored asks git, without what the user ignores everywhere.
-func (a *adopter) ignored(ctx context.Context, name string) bool {
-	if a.checkout {
-		return a.git(ctx, "-c", "core.excludesFile=", "check-ignore", "-q", "--no-index", "--", name) != nil
-	}
-	data, err := os.ReadFile(a.path(".gitignore"))
-	return err == nil && adopt.Ignores(data, name)
-}
-
 // proposeWorkflow adds a release workflow, beside one of another's where there is
 // one of that name.
 func (a *adopter) proposeWorkflow(v adopt.Values) error {
@@ -249,23 +231,4 @@ func (a *adopter) extend(name string, edit func(old []byte) []byte) error {
 		a.changes = append(a.changes, c)
 	}
 	return nil
-}
-
-// git is what git says here, or nil where it fails.
-func (a *adopter) git(ctx context.Context, args ...string) *string {
-	out, err := run.Output(ctx, a.runner, run.Cmd{Name: "git", Args: args, Dir: a.Root, Env: []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}})
-	if err != nil {
-		return nil
-	}
-	text := strings.TrimSpace(string(out))
-	return &text
-}
-
-func (a *adopter) branch(ctx context.Context) string {
-	for _, ref := range []string{"refs/remotes/origin/HEAD", "HEAD"} {
-		if name := a.git(ctx, "symbolic-ref", "--short", ref); name != nil && *name != "" {
-			return strings.TrimPrefix(*name, "origin/")
-		}
-	}
-	return "main"
 }

@@ -24,18 +24,18 @@ type Makefile struct {
 var makefileNames = []string{"GNUmakefile", "makefile", "Makefile"}
 
 // ReadMakefile reads the Makefile in the root, and the files that it includes by
-// a plain name. Archmage's own lines count for nothing but that they are there.
-func ReadMakefile(fsys fs.FS) (Makefile, error) {
+// a plain name. Archmage's own lines count for nothing but that they are there. One
+// that cannot be read exists, and says nothing.
+func ReadMakefile(fsys fs.FS) Makefile {
 	m := Makefile{Name: "Makefile", Variables: map[string]string{}}
 	for _, name := range makefileNames {
 		data, err := fs.ReadFile(fsys, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return m, err
+		if m.Name, m.Exists = name, true; err != nil {
+			break // behind a link that leads elsewhere, for one
 		}
-		m.Name, m.Exists = name, true
 		r := makeReader{Makefile: &m, fsys: fsys, seen: []string{name}}
 		theirs, ours := cutBlock(string(data))
 		r.read(theirs)
@@ -43,7 +43,7 @@ func ReadMakefile(fsys fs.FS) (Makefile, error) {
 		m.Tools = m.Adopted && strings.Contains(string(data), ToolsMod)
 		break
 	}
-	return m, nil
+	return m
 }
 
 type makeReader struct {

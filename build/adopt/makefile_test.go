@@ -31,10 +31,7 @@ include mk/*.mk mk/more.mk Makefile
 `)},
 		"mk/more.mk": {Data: []byte("include ../Makefile mk/more.mk\nmanifest:\r\n\techo\r\n")},
 	}
-	m, err := ReadMakefile(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := ReadMakefile(fsys)
 	want := []string{"all", "build", "test", "deploy", "push", "manifest"}
 	if !slices.Equal(m.Targets, want) {
 		t.Errorf("targets %q, want %q", m.Targets, want)
@@ -57,11 +54,12 @@ func TestTheMakefileThatMakeTakes(t *testing.T) {
 		{fstest.MapFS{}, "Makefile", false},
 		{fstest.MapFS{"Makefile": one}, "Makefile", true},
 		{fstest.MapFS{"Makefile": one, "makefile": one}, "makefile", true},
+		{fstest.MapFS{"Makefile/x": one}, "Makefile", true},
 		{fstest.MapFS{"Makefile": one, "GNUmakefile": one}, "GNUmakefile", true},
 	} {
-		m, err := ReadMakefile(tt.fsys)
-		if err != nil || m.Name != tt.name || m.Exists != tt.exists {
-			t.Errorf("%q %v %v, want %q %v", m.Name, m.Exists, err, tt.name, tt.exists)
+		m := ReadMakefile(tt.fsys)
+		if m.Name != tt.name || m.Exists != tt.exists {
+			t.Errorf("%q %v, want %q %v", m.Name, m.Exists, tt.name, tt.exists)
 		}
 	}
 }
@@ -75,9 +73,8 @@ func TestAnIncludedLibraryIsKnown(t *testing.T) {
 		"x:\n" + Begin + "\nimage:\n" + End + "\n":           true,
 		"include archmage.mk.orig\n":                         false,
 	} {
-		m, err := ReadMakefile(fstest.MapFS{"Makefile": {Data: []byte(text)}})
-		if err != nil || m.Adopted != want {
-			t.Errorf("%q: %v %v", text, m.Adopted, err)
+		if m := ReadMakefile(fstest.MapFS{"Makefile": {Data: []byte(text)}}); m.Adopted != want {
+			t.Errorf("%q: %v", text, m.Adopted)
 		}
 	}
 }
