@@ -32,8 +32,8 @@ ARCHMAGE_ARGS ?=
 # begin generated
 archmage.verbs := \
   audit binaries clean compile \
-  image inspect manifest plan \
-  promote verify version
+  image init inspect manifest \
+  plan promote verify version
 archmage.variables := \
   IMAGE_PLATFORMS PLATFORMS WHAT IMAGE_DIRS \
   IMAGE_BIN RELEASE_PLATFORMS LDFLAGS GOFLAGS \

@@ -98,8 +98,12 @@ func Binaries(ctx context.Context) error {
 }
 
 // Init shows what a repository lacks to be built by archmage.
-func Init(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Init(ctx, build.InitOptions{}) })
+func Init(ctx context.Context,
+	write *bool, // write it; not into files with uncommitted changes
+	github *bool, // a release workflow too
+) error {
+	o := build.InitOptions{Write: is(write), GitHub: is(github)}
+	return do(ctx, func(p *build.Project) error { return p.Init(ctx, o) })
 }
 
 // Clean removes what archmage made here, and nothing else.

@@ -24,12 +24,16 @@ ARCHMAGE ?= $(archmage.found)
 # Verbs that have a target by their short name too. Set it before the include.
 ARCHMAGE_TARGETS ?= image manifest
 
+# What is no setting, as one would type it behind the verb:
+#   make archmage-verify ARCHMAGE_ARGS=--fix
+ARCHMAGE_ARGS ?=
+
 # Generated from the program: make docs.
 # begin generated
 archmage.verbs := \
   audit binaries clean compile \
-  image inspect manifest plan \
-  promote verify version
+  image init inspect manifest \
+  plan promote verify version
 archmage.variables := \
   IMAGE_PLATFORMS PLATFORMS WHAT IMAGE_DIRS \
   IMAGE_BIN RELEASE_PLATFORMS LDFLAGS GOFLAGS \
@@ -59,11 +63,11 @@ archmage.short := $(filter $(archmage.verbs),$(ARCHMAGE_TARGETS))
 .PHONY: $(archmage.long) $(archmage.short)
 
 $(archmage.long): archmage-%:
-	@$(archmage.export)$(archmage.cli) $*
+	@$(archmage.export)$(archmage.cli) $*$(archmage.args)
 
 ifneq ($(archmage.short),)
 $(archmage.short): %:
-	@$(archmage.export)$(archmage.cli) $*
+	@$(archmage.export)$(archmage.cli) $*$(archmage.args)
 endif
 
 # Each goal that was typed waits for the one before it.
@@ -82,6 +86,8 @@ endif
 # recipe runs, with the value that they have then, and for this target alone.
 archmage.set = $(filter file override,$(origin $(1)))
 archmage.export = $(strip $(foreach archmage.i,$(archmage.variables) $(filter CC_%,$(.VARIABLES)),$(if $(call archmage.set,$(archmage.i)),$(eval $@: export $(archmage.i) := $$($(archmage.i))))))
+
+archmage.args = $(if $(strip $(ARCHMAGE_ARGS)), $(ARCHMAGE_ARGS))
 
 # Where ARCHMAGE is empty it counts as unset.
 archmage.cli = $(if $(strip $(ARCHMAGE)),$(ARCHMAGE),$(archmage.found))
