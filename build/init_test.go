@@ -1,9 +1,12 @@
 package build
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +64,49 @@ func TestVersionsThatGoCannotFetchAreLatest(t *testing.T) {
 		}
 	}
 	if got := reference("v0.0.0-20261130180721-2c51f9885c8d"); got != "2c51f9885c8d" || reference("latest") != "main" || reference("v1.2.3") != "v1.2.3" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestAFileThatIsThereIsNotMade(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a", "b")
+	if err := newFile(file, []byte("mine")); err != nil {
+		t.Fatal(err)
+	}
+	if err := newFile(file, []byte("other")); !os.IsExist(err) {
+		t.Errorf("%v", err)
+	}
+	if err := os.Symlink("gone", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := newFile(filepath.Join(dir, "link"), nil); !os.IsExist(err) {
+		t.Errorf("a link that leads nowhere: %v", err)
+	}
+	if got := content(t, filepath.Join(dir, "a")); got != "-rw-r--r-- b: mine\n" {
+		t.Errorf("%s", got)
+	}
+}
+
+// What a step that failed has changed is as it was, and what it made is gone.
+func TestAFailedStepIsUndone(t *testing.T) {
+	dir := t.TempDir()
+	there, gone := filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")
+	if err := os.WriteFile(there, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	oldThere, oldGone := readIfThere(there), readIfThere(gone)
+	for _, file := range []string{there, gone} {
+		if err := os.WriteFile(file, []byte("new"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := errors.Join(putBack(there, oldThere), putBack(gone, oldGone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := content(t, dir); got != "-rw-r--r-- go.mod: old\n" {
 		t.Errorf("%s", got)
 	}
 }
