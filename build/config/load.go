@@ -40,6 +40,7 @@ func Load(ctx context.Context, src Source) (*Settings, error) {
 		return nil, err
 	}
 	s.Auth = Auth{DockerConfig: env["DOCKER_CONFIG"], AuthFile: env["REGISTRY_AUTH_FILE"], GitHubToken: env["GITHUB_TOKEN"]}
+	s.GitHub = GitHub{Output: env["GITHUB_OUTPUT"], Summary: env["GITHUB_STEP_SUMMARY"]}
 	if s.Commit, err = readCommit(ctx, src.Runner, root); err != nil {
 		return nil, err
 	}
@@ -143,9 +144,6 @@ func (s *Settings) applyFlags(flags map[string]string) error {
 
 // set checks one value and remembers where it came from.
 func (s *Settings) set(v Variable, value, where string) error {
-	if v.notYet {
-		return Errorf(where, "unset it", "%s=%s: not yet", v.Name, value)
-	}
 	if err := v.parse(s, value); err != nil {
 		return located(where, err)
 	}

@@ -55,13 +55,14 @@ type Settings struct {
 
 	RetryMax   int
 	RetryDelay time.Duration
-	Runners    string
+	Runners    []Runner // see [Settings.Runner]
 	Jobs       int
 
 	Images     []Image    // from archmage.yaml, sorted by name
 	Severities []Severity // likewise, in its order
 	Commit     Commit     // what git says of Root
 	Auth       Auth
+	GitHub     GitHub
 	Notes      []string          // what the user should know, e.g. a duplicate platform
 	From       map[string]string // variable → where its value came from, for those not default
 
@@ -83,6 +84,13 @@ type Auth struct {
 	DockerConfig string // directory; "" is the default
 	AuthFile     string // REGISTRY_AUTH_FILE
 	GitHubToken  string // for ghcr.io alone
+}
+
+// GitHub is where a job on GitHub Actions writes what later jobs and people are
+// to read. Both are "" elsewhere.
+type GitHub struct {
+	Output  string // file for NAME=value lines: GITHUB_OUTPUT
+	Summary string // file for Markdown: GITHUB_STEP_SUMMARY
 }
 
 // Image is what archmage.yaml says of one image. Zero fields say nothing.
@@ -112,6 +120,12 @@ type Severity struct {
 	Where string // e.g. archmage.yaml:3:5
 }
 
+func defaultRunners() []Runner {
+	var s Settings
+	_ = parseRunners(&s, runnersDefault) // a test reads it
+	return s.Runners
+}
+
 func defaults(root string) *Settings {
 	platforms, _, _ := platform.ParseList("linux/amd64,linux/arm64")
 	release, _, _ := platform.ParseList(releaseDefault)
@@ -122,6 +136,6 @@ func defaults(root string) *Settings {
 		Verify: true, Out: "dist", MediaTypes: "oci", Compression: "gzip",
 		Load: "auto", ContainerTool: "docker", Cache: "auto",
 		Leg: "{version}-{arch}{variant}", RetryMax: 5, RetryDelay: time.Second,
-		Jobs: runtime.NumCPU(), From: map[string]string{}, given: map[string]string{},
+		Jobs: runtime.NumCPU(), Runners: defaultRunners(), From: map[string]string{}, given: map[string]string{},
 	}
 }

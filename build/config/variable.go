@@ -15,7 +15,6 @@ type Variable struct {
 	Group   Group
 	Bool    bool // the flag may stand without a value
 
-	notYet bool // belongs to what is not built yet: refused, never ignored
 	noFile bool // never from archmage.yaml
 	parse  func(s *Settings, value string) error
 }
@@ -194,8 +193,8 @@ var variables = []Variable{
 		Doc: "first pause between retries", parse: parseDelay,
 	},
 	{
-		Name: "IMAGE_RUNNERS", Default: "default=ubuntu-24.04 linux/arm64=ubuntu-24.04-arm", Group: GroupRun, notYet: true,
-		Doc: "CI runner per platform", parse: text(func(s *Settings) *string { return &s.Runners }),
+		Name: "IMAGE_RUNNERS", Default: runnersDefault, Group: GroupRun,
+		Doc: "CI runner per platform, the most specific wins", parse: parseRunners,
 	},
 	{
 		Name: "IMAGE_JOBS", Default: "CPUs", Group: GroupRun,
