@@ -59,6 +59,7 @@ type evaluator struct {
 	labels     func(img plan.Image, r *dockerfile.Recipe) map[string]string // nil adds none
 	everything bool                                                         // look for commands even where no image copies one
 	guess      bool                                                         // commands may be read from package clauses where go cannot list them
+	elsewhere  bool                                                         // plan for machines whose engines are not known, and ask none here
 	start      bool                                                         // start a builder that is not running, to ask it
 	overlay    map[string][]byte                                            // see dockerfile.Input
 	found      plan.Discovered                                              // what an earlier look found; without commands they are looked for

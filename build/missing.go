@@ -5,42 +5,49 @@ import (
 	"slices"
 
 	"github.com/archmage-go/archmage/build/plan"
+	"github.com/archmage-go/archmage/build/platform"
 	"github.com/archmage-go/archmage/build/publish"
 )
 
-// missing leaves in a plan the legs that are not published yet: in REGISTRY, or
-// in IMAGE_OUT where none is set. All else of the plan stays.
-func (p *Project) missing(ctx context.Context, full *plan.Plan) (*plan.Plan, error) {
-	less := *full
-	var err error
-	if less.Legs, err = p.absentLegs(ctx, full.Legs); err != nil {
-		return nil, err
-	}
-	less.LeftOut, err = p.absentLegs(ctx, full.LeftOut)
-	return &less, err
+// legKey is what names a leg.
+type legKey struct {
+	image string
+	on    platform.Platform
 }
 
-func (p *Project) absentLegs(ctx context.Context, legs []plan.Leg) ([]plan.Leg, error) {
+func keyOf(leg plan.Leg) legKey { return legKey{leg.Image, leg.Platform} }
+
+// absent are those of legs that are not published from this revision yet: in
+// REGISTRY, or in IMAGE_OUT where none is set.
+func (p *Project) absent(ctx context.Context, legs []plan.Leg) (map[legKey]bool, error) {
 	repos := p.repositories()
+	fixed := publish.Fixed(plan.BaseVersion(p.Leg, p.Version))
 	asked := make([]publish.Push, len(legs))
 	for i, leg := range legs {
 		repo, err := repos.open(leg.Image)
 		if err != nil {
 			return nil, err
 		}
-		asked[i] = publish.Push{Image: leg.Image, Repo: repo, Leg: publish.Leg{Platform: leg.Platform, Tag: leg.Tag}}
+		asked[i] = publish.Push{Image: leg.Image, Repo: repo, Leg: publish.Leg{Platform: leg.Platform, Tag: leg.Tag}, Fixed: fixed}
 	}
-	absent, err := publish.Missing(ctx, asked, p.Jobs)
+	missing, err := publish.Missing(ctx, asked, p.Commit.Revision, p.Jobs)
 	if err != nil {
 		return nil, err
 	}
-	kept := []plan.Leg{} // in JSON a list, of none too
+	absent := map[legKey]bool{}
 	for i, leg := range legs {
-		if absent[i] {
-			kept = append(kept, leg)
-		}
+		absent[keyOf(leg)] = missing[i]
 	}
-	return kept, nil
+	return absent, nil
+}
+
+// only leaves in a plan the legs that are absent. All else of it stays.
+func only(absent map[legKey]bool, full *plan.Plan) *plan.Plan {
+	there := func(leg plan.Leg) bool { return !absent[keyOf(leg)] }
+	less := *full
+	less.Legs = slices.DeleteFunc(append([]plan.Leg{}, full.Legs...), there) // in JSON a list, of none too
+	less.LeftOut = slices.DeleteFunc(slices.Clone(full.LeftOut), there)
+	return &less
 }
 
 // withLegs leaves in a plan, for people, what legs are about.

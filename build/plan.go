@@ -14,15 +14,25 @@ import (
 
 // PlanOptions says how a plan is printed.
 type PlanOptions struct {
-	JSON    bool // the whole plan, versioned
+	JSON    bool // the whole plan, versioned, with the jobs that CI would have
+	GitHub  bool // the jobs alone, as the matrix of a workflow
 	Verbose bool // what was passed over too, and where each setting came from
 	Missing bool // of the legs, only those that are not published yet
+	MaxJobs int  // group legs until there are no more jobs; 0 is one per leg that needs an engine
 }
 
 // Plan prints what would be built, who builds it, and why. It reads the
 // repository alone, and with Missing what is published.
 func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
-	w, err := p.look(ctx, evaluator{Project: p, everything: true})
+	if err := o.check(); err != nil {
+		return err
+	}
+	w, err := p.look(ctx, evaluator{Project: p, everything: true, elsewhere: o.GitHub})
+	if err != nil {
+		return err
+	}
+	// What CI would build does not depend on the engines that are here.
+	runners, err := plan.New(w.facts.Elsewhere())
 	if err != nil {
 		return err
 	}
@@ -30,12 +40,21 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 		p.console.Note("VERSION is %s, as git cannot say: %s", p.Version, p.NoVersion)
 	}
 	if o.Missing {
-		if w.plan, err = p.missing(ctx, w.plan); err != nil {
+		absent, err := p.absent(ctx, runners.Legs)
+		if err != nil {
 			return err
 		}
+		w.plan, runners = only(absent, w.plan), only(absent, runners)
 	}
-	if o.JSON {
-		return p.printJSON(w.plan)
+	switch {
+	case o.GitHub:
+		return p.printMatrix(runners, o)
+	case o.JSON:
+		jobs, err := p.jobs(runners, o)
+		if err != nil {
+			return err
+		}
+		return p.printJSON(planWithJobs{w.plan, jobs})
 	}
 	if o.Missing {
 		w.plan = withLegs(w.plan)
@@ -57,6 +76,12 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 	return err
 }
 
+// planWithJobs is what plan --json prints.
+type planWithJobs struct {
+	*plan.Plan
+	Jobs []plan.Job `json:"jobs"` // as CI would have them
+}
+
 func (p *Project) printJSON(value any) error {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -76,6 +101,7 @@ type work struct {
 	recipes map[string][]*dockerfile.Recipe
 	found   plan.Discovered // commands of the repository; none where no image copies one
 	engines engines
+	facts   plan.Facts
 	plan    *plan.Plan
 	bases   map[string]verify.BaseAnswer // what a registry says, where verify asked one
 }
@@ -103,12 +129,19 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 	if err := p.checkRest(rest, all, found.Commands); err != nil {
 		return nil, err
 	}
-	w := &work{images: selected, recipes: recipes, found: found, engines: p.engines(ctx, recipes, e.start)}
-	w.plan, err = plan.New(plan.Facts{
+	w := &work{images: selected, recipes: recipes, found: found}
+	w.facts = plan.Facts{
 		Platforms: p.Platforms, Bin: p.Bin, Leg: p.Leg, Version: p.Version,
-		Engine: p.Engine, Engines: w.engines.list, Optional: !p.PlatformsSet && !p.Push,
+		Engine: p.Engine, Optional: !p.PlatformsSet && !p.Push,
 		Commands: found.Commands, Skipped: append(skipped, found.Skipped...), Images: selected, Recipes: recipes,
-	})
+	}
+	if e.elsewhere {
+		w.facts = w.facts.Elsewhere()
+	} else {
+		w.engines = p.engines(ctx, recipes, e.start)
+		w.facts.Engines = w.engines.list
+	}
+	w.plan, err = plan.New(w.facts)
 	if err == nil {
 		err = p.checkNames(w.plan.Images)
 	}

@@ -58,6 +58,14 @@ func (f Facts) external(p platform.Platform, because string) (engine, why string
 	return "", because + "; " + strings.Join(lacks, "; ")
 }
 
+// Elsewhere are the facts for other machines, whose engines are not known: what
+// needs an engine gets the first that is allowed, on every platform, and no leg
+// is left out.
+func (f Facts) Elsewhere() Facts {
+	f.Engines, f.Optional = []Engine{{Name: "buildx"}, {Name: "buildah"}}, false
+	return f
+}
+
 // describe says where the instruction stands that needs an engine.
 func describe(img Image, op dockerfile.Op) string {
 	what := map[dockerfile.Kind]string{

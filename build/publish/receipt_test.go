@@ -98,15 +98,45 @@ func TestMissingTellsAbsentFromUnknown(t *testing.T) {
 	s := serve(t)
 	r := s.repo(t, "app")
 	put(t, r, "dev-amd64", spec{platform: "linux/amd64"})
-	legs := []Push{{Repo: r, Leg: Leg{Tag: "dev-amd64"}}, {Repo: r, Leg: Leg{Tag: "dev-arm64"}}}
-	if got, err := Missing(t.Context(), legs, 0); err != nil || !slices.Equal(got, []bool{false, true}) {
+	legs := []Push{{Repo: r, Leg: Leg{Platform: parse(t, "linux/amd64"), Tag: "dev-amd64"}}, {Repo: r, Leg: Leg{Platform: parse(t, "linux/arm64"), Tag: "dev-arm64"}}}
+	if got, err := Missing(t.Context(), legs, "abc", 0); err != nil || !slices.Equal(got, []bool{false, true}) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, code := range []int{401, 403, 429, 500} {
 		s.answering("dev-amd64", code)
-		if got, err := Missing(t.Context(), legs, 1); err == nil || got[0] || !strings.Contains(err.Error(), "dev-amd64") {
+		if got, err := Missing(t.Context(), legs, "abc", 1); err == nil || got[0] || !strings.Contains(err.Error(), "dev-amd64") {
 			t.Errorf("%d: %v, %v", code, got, err)
 		}
+	}
+}
+
+// Of a version that moves, only what is from this very commit is there; one that
+// is written once is there unless it is certainly another's.
+func TestMissingIsAboutARevision(t *testing.T) {
+	for _, tt := range []struct {
+		label, revision string // of the leg; "-" is none
+		fixed, missing  bool
+	}{
+		{"abc", "abc", false, false},
+		{"abc", "abc", true, false},
+		{"abc", "def", false, true},
+		{"abc", "def", true, true},
+		{"abc", "", false, true},
+		{"abc", "", true, false},
+		{"-", "abc", false, true},
+		{"-", "abc", true, false},
+		{"-", "", false, true},
+		{"abc-dirty", "abc-dirty", false, true},
+		{"abc-dirty", "abc-dirty", true, false},
+	} {
+		both(t, func(t *testing.T, repo func(string) registry.Repository) {
+			r := repo("app")
+			put(t, r, "x-amd64", spec{platform: "linux/amd64", revision: tt.label})
+			leg := Push{Repo: r, Leg: Leg{Platform: parse(t, "linux/amd64"), Tag: "x-amd64"}, Fixed: tt.fixed}
+			if got, err := Missing(t.Context(), []Push{leg}, tt.revision, 0); err != nil || got[0] != tt.missing {
+				t.Errorf("%+v: %v, %v", tt, got, err)
+			}
+		})
 	}
 }
 

@@ -16,13 +16,22 @@ func planVerb() verb {
 			Short: "print commands, images, platforms, and who builds what and why",
 			Long: `Prints what would be built, and why: commands, binaries, images, the engine of
 each image on each platform. It compiles nothing, and reads no registry but with
---missing.`,
+--missing.
+
+--github prints the jobs of a CI run as the matrix of a GitHub workflow, and
+appends the same two lines to GITHUB_OUTPUT: matrix={"include":[…]}, and empty,
+true where nothing is missing. Images without RUN are cross-built in one job; each
+other one has a job per platform, on the runner that IMAGE_RUNNERS names. With
+--json the same jobs are part of the plan. Neither depends on the engines of this
+machine.`,
 		},
 		groups: allGroups,
 		run:    func(ctx context.Context, p *build.Project) error { return p.Plan(ctx, o) },
 	}
 	v.Flags().BoolVar(&o.JSON, "json", false, "print the whole plan as JSON")
-	v.Flags().BoolVar(&o.Missing, "missing", false, "of the legs, only those that REGISTRY, or dist/ without one, has not")
+	v.Flags().BoolVar(&o.GitHub, "github", false, "print the jobs as the matrix of a GitHub workflow")
+	v.Flags().BoolVar(&o.Missing, "missing", false, "of the legs, only those that REGISTRY, or dist/ without one, has not from this commit")
+	v.Flags().IntVar(&o.MaxJobs, "max-jobs", 0, "group legs, of one runner each, into no more jobs than this")
 	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over and why, and where each setting came from")
 	return v
 }
