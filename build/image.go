@@ -83,11 +83,14 @@ func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (e
 		})
 	}
 	_ = group.Wait()
+	var built []publish.Receipt
 	for i, r := range receipts {
 		if failed[i] == nil {
 			p.console.Result(l.repos.reference(r.Image, r.Tag, r.Digest))
+			built = append(built, r)
 		}
 	}
+	p.summarizeLegs(built)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -14,11 +14,14 @@ import (
 type PublishOptions struct {
 	From      string // prefix of the repositories to copy from, as REGISTRY is written; "" is REGISTRY
 	Referrers bool   // copy from there what signs and attests to an image too
+	IfNewest  bool   // of promote: a tag whose images are newer stays, and that is no error
 }
 
 // Promote moves IMAGE_TAGS, and VERSION where that is set and not SOURCE_VERSION,
 // to what SOURCE_VERSION names: the same bytes, of all selected images or of none.
-// With From, images are copied from there to REGISTRY, VERSION included. One
+// With From, images are copied from there to REGISTRY, VERSION included. With
+// IfNewest, a tag that only the order of versions or commits forbids to move is
+// left where it is, of all images, with a note. One
 // reference by digest per tag is printed.
 func (p *Project) Promote(ctx context.Context, o PublishOptions) error {
 	if p.From["SOURCE_VERSION"] == "" {
@@ -53,7 +56,11 @@ func (p *Project) Promote(ctx context.Context, o PublishOptions) error {
 		return Usage("IMAGE_TAGS=latest SOURCE_VERSION=v1.2.3, or VERSION=v1.2.3 SOURCE_VERSION=v1.2.3-rc.4",
 			"promote: no tag to move: set IMAGE_TAGS, or a VERSION that is not SOURCE_VERSION")
 	}
-	written, err := publish.Promote(ctx, list, p.publishOptions())
+	options := p.publishOptions()
+	if o.IfNewest {
+		options.Stays = func(tag string, why error) { p.console.Note("%s stays where it is: %v", tag, why) }
+	}
+	written, err := publish.Promote(ctx, list, options)
 	return p.report("promote", repos, written, err)
 }
 
@@ -124,6 +131,7 @@ func (p *Project) report(verb string, repos repositories, written []publish.Writ
 	for _, w := range written {
 		p.console.Result(repos.reference(w.Image, w.Tag, w.Digest))
 	}
+	p.summarizeTags(verb, written)
 	if is[*publish.PartialError](err) && ExitCode(err) == ExitInterrupted {
 		p.console.Warn("%v", err)
 	}

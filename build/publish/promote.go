@@ -39,7 +39,8 @@ func (p Promotion) ref() string { return p.source().Name() + ":" + p.Source }
 // layers and what attests to it answer, and what the tags name now. If anything
 // is missing, wrong or unknown, for any image, nothing is written, and all of
 // it is reported: *[MissingError] where sources are missing and nothing is
-// unknown. Tags are then moved as [Manifest] moves them, by the same rules.
+// unknown. With o.Stays, a tag of what is newer stays, and is not among the
+// result. Tags are then moved as [Manifest] moves them, by the same rules.
 func Promote(ctx context.Context, list []Promotion, o Options) ([]Written, error) {
 	for _, p := range list {
 		if err := checkTags("promote "+p.Image, p.Tags); err != nil {
@@ -98,6 +99,9 @@ func (p Promotion) prepare(ctx context.Context, o Options) (*move, error) {
 	}
 	mv.content = func(ctx context.Context) error {
 		c := copier{from: p.From, to: p.Repo}
+		if len(mv.tags) == 0 { // all of them stay
+			return nil
+		}
 		if !mv.idle() {
 			if err := c.copy(ctx, m.Digest.String()); err != nil {
 				return gone("promote "+p.ref(), err)

@@ -60,6 +60,11 @@ type Options struct {
 	// nothing.
 	Before func(ctx context.Context, a, b string) bool
 
+	// Stays, where set, makes it no error that what a tag names is newer, or
+	// that latest takes no such version: the tag is left where it is, of all
+	// images, and Stays is told of each reason.
+	Stays func(tag string, why error)
+
 	// Check, where set, judges each leg before anything is written. It is
 	// called from several goroutines; what it returns is reported as it is.
 	Check func(context.Context, Join, Leg, v1.Image) error
@@ -124,7 +129,10 @@ func (e *PartialError) Hint() string { return "run the same command again: it mo
 
 // refusal is a state of the registry in which going on would publish something
 // wrong.
-type refusal struct{ what, cause, hint string }
+type refusal struct {
+	what, cause, hint string
+	newer             bool // what is there is newer, or latest takes no such version
+}
 
 func (r *refusal) Error() string { return r.what + ": " + r.cause }
 func (r *refusal) Hint() string  { return r.hint }

@@ -44,7 +44,51 @@ func judge(ctx context.Context, moves []*move, o Options) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if o.Stays != nil {
+		leave(moves, errs, o.Stays)
+	}
 	return errors.Join(slices.Concat(errs...)...)
+}
+
+// leave takes out of the moves, for all images, each tag that may not be moved
+// for one because what is there is newer, and for none for another reason.
+func leave(moves []*move, errs [][]error, stays func(tag string, why error)) {
+	newer, other := map[string]bool{}, map[string]bool{}
+	visit(moves, errs, func(tag string, err error) {
+		var no *refusal
+		switch {
+		case errors.As(err, &no) && no.newer:
+			newer[tag] = true
+		case err != nil:
+			other[tag] = true
+		}
+	})
+	visit(moves, errs, func(tag string, err error) {
+		if newer[tag] && !other[tag] && err != nil {
+			stays(tag, err)
+		}
+	})
+	for i, m := range moves {
+		var tags []string
+		var same []bool
+		var rest []error
+		for k, tag := range m.tags {
+			if newer[tag] && !other[tag] {
+				continue
+			}
+			tags, same, rest = append(tags, tag), append(same, m.same[k]), append(rest, errs[i][k])
+		}
+		m.tags, m.same, errs[i] = tags, same, rest
+	}
+}
+
+// visit calls f for each tag of each image, in order, with what judges it.
+func visit(moves []*move, errs [][]error, f func(tag string, err error)) {
+	for i, m := range moves {
+		for k, tag := range m.tags {
+			f(tag, errs[i][k])
+		}
+	}
 }
 
 // allowed judges one tag; same says that it names m's bytes already.
@@ -60,6 +104,7 @@ func (m *move) allowed(ctx context.Context, tag string, o Options) (same bool, e
 		return false, nil
 	case tag == latest && !stable(m.version):
 		no := refuse("move "+m.ref(tag), "%s is no stable version", m.version)
+		no.newer = true
 		no.hint = "latest takes a full version without a pre-release: SOURCE_VERSION=v1.2.3; " + forceHint
 		return false, no
 	case absent:
@@ -115,6 +160,7 @@ func (m *move) notLower(tag string, old []Image) error {
 	for _, img := range old {
 		if lower(m.version, img.Version) {
 			no := refuse("move "+m.ref(tag), "it names version %s, %s is lower", img.Version, m.version)
+			no.newer = true
 			no.hint = "latest is the highest version; " + forceHint
 			return no
 		}
@@ -134,6 +180,7 @@ func (m *move) notOlder(ctx context.Context, tag string, old []Image, o Options)
 			asked[key] = true
 			if older(ctx, is, was, o) {
 				no := refuse("move "+m.ref(tag), "it names %s, %s is older", was.commit(), is.commit())
+				no.newer = true
 				no.hint = "build it from a newer commit; " + forceHint
 				return no
 			}
