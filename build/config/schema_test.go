@@ -212,6 +212,8 @@ func TestTheSchemaAgreesWithTheProgram(t *testing.T) {
 		{"verify: TRUE\n", true},
 		{"verify:\n  severity:\n    EmulatedBuild: off\n", true},
 		{"build-args: {A: 1, B: true}\nlabels: {a: b}\nmirrors: gcr.io=localhost:5000/gcr\n", true},
+		{"runners: default=big linux/arm64=arm\n", true},
+		{"runners:\n  default: big\n  linux/arm64: arm\n", true},
 		{"labels: none\nannotations: [a=b]\n", true},
 		{"jobs: 3\nretry-delay: 1m30s\nretry-max: 0\nsource-date-epoch: 0\n", true},
 		{"jobs: '3'\n", true},
