@@ -66,6 +66,7 @@ type schedule struct {
 	rate        float64
 	streak      int
 	faults      []faulty.Fault
+	favourite   faulty.Fault
 	login       bool
 	was, recent *release
 	moving      []string // shared tags that may be the new ones
@@ -88,10 +89,10 @@ func newSchedule(t *testing.T, seed uint64, ups []func(*testing.T) upstream, old
 		s.publish(old)
 		s.checkout(recent)
 	}
-	// Every fault has schedules where it happens more often than others.
-	favourite := faulty.Faults()[seed/2%uint64(len(faulty.Faults()))]
-	s.faults = append(faulty.Faults(), slices.Repeat([]faulty.Fault{favourite}, 5)...)
-	s.login = dice.IntN(2) == 0 || favourite == faulty.Expired
+	// Every fault has schedules where it happens for certain, and more often than others.
+	s.favourite = faulty.Faults()[seed/2%uint64(len(faulty.Faults()))]
+	s.faults = append(faulty.Faults(), slices.Repeat([]faulty.Fault{s.favourite}, 5)...)
+	s.login = dice.IntN(2) == 0 || s.favourite == faulty.Expired
 	s.rate, s.streak, s.retry = 0.3, 5, 30
 	if !s.patient {
 		s.rate, s.streak, s.retry = []float64{0.02, 0.05, 0.1, 0.2, 0.4}[dice.IntN(5)], 0, dice.IntN(3)
@@ -102,7 +103,7 @@ func newSchedule(t *testing.T, seed uint64, ups []func(*testing.T) upstream, old
 // plan is what goes wrong during the nth verb.
 func (s *schedule) plan(n int) faulty.Plan {
 	return faulty.Plan{
-		Seed: s.seed<<8 + uint64(n), Rate: s.rate, Streak: s.streak, Faults: s.faults, Login: s.login, Now: s.clock.now,
+		Seed: s.seed<<8 + uint64(n), Rate: s.rate, Streak: s.streak, Faults: s.faults, First: s.favourite, Login: s.login, Now: s.clock.now,
 	}
 }
 

@@ -23,10 +23,15 @@ import (
 // Plan prints what would be built, who builds it, and why.
 func Plan(ctx context.Context,
 	json *bool, // print the whole plan as JSON
+	github *bool, // print the jobs as the matrix of a GitHub workflow
+	maxJobs *int, // group legs, of one runner each, into no more jobs than this
 	missing *bool, // of the legs, only those that are not published yet
 	verbose *bool, // also what was passed over, and why
 ) error {
-	o := build.PlanOptions{JSON: is(json), Missing: is(missing), Verbose: is(verbose)}
+	o := build.PlanOptions{JSON: is(json), GitHub: is(github), Missing: is(missing), Verbose: is(verbose)}
+	if maxJobs != nil {
+		o.MaxJobs = *maxJobs
+	}
 	return do(ctx, func(p *build.Project) error { return p.Plan(ctx, o) })
 }
 
@@ -68,8 +73,9 @@ func Manifest(ctx context.Context,
 func Promote(ctx context.Context,
 	from *string, // copy images from repositories with this prefix
 	referrers *bool, // with from: copy signatures and attestations too
+	ifNewest *bool, // leave a tag, with a note, where what it names is newer
 ) error {
-	o := build.PublishOptions{From: text(from), Referrers: is(referrers)}
+	o := build.PublishOptions{From: text(from), Referrers: is(referrers), IfNewest: is(ifNewest)}
 	return do(ctx, func(p *build.Project) error { return p.Promote(ctx, o) })
 }
 

@@ -18,6 +18,9 @@ func (p *Proxy) choose(r *http.Request) Fault {
 	n := p.seen[k]
 	p.seen[k]++
 	f := p.rolled(r, roll(p.plan.Seed, k, n))
+	if p.first != None && p.fits(p.first, r) {
+		f, p.first = p.first, None
+	}
 	if f == None {
 		p.streak[k] = 0
 		return None

@@ -24,6 +24,7 @@ type Plan struct {
 	Rate   float64 // share of requests that meet a fault, 0 to 1
 	Streak int     // at most so many faults in a row for one method and path; 0 is no bound
 	Faults []Fault // to choose from; nil is [Faults]
+	First  Fault   // what the first request that it fits meets, whatever the seed says; None is nothing
 	Login  bool    // ask for a bearer token; without it [Expired] never happens
 
 	Now     func() time.Time // what dates are reckoned from; nil is time.Now
@@ -48,6 +49,7 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	plan     Plan
+	first    Fault // plan.First, until it has happened
 	writes   int
 	seen     map[string]uint64 // requests so far, by method and path
 	streak   map[string]int
@@ -91,7 +93,7 @@ func Serve(upstream *url.URL, plan Plan) (p *Proxy, host string, closeAll func()
 func (p *Proxy) Set(plan Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.plan, p.writes = plan, 0
+	p.plan, p.writes, p.first = plan, 0, plan.First
 	p.seen, p.streak, p.renewed, p.tags = map[string]uint64{}, map[string]int{}, map[string]bool{}, map[string]answer{}
 }
 
