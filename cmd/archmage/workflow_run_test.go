@@ -78,6 +78,7 @@ type hosted struct {
 	event    string // push, pull_request
 	tag      string // what is checked out; "" is main
 	registry string // takes the place of the workflow's
+	images   []string
 	env      []string
 	rand     *rand.Rand
 	explode  bool                              // a job per leg, whatever the plan groups
