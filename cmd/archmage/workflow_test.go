@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"text/template"
+
+	"github.com/archmage-go/archmage/build/adopt"
 )
 
 const (
 	releaseWorkflow  = "../../.github/workflows/release.yml"
-	releaseTemplate  = "../../build/adopt/templates/release.yml"
 	renderedTemplate = "testdata/workflows"
 )
 
@@ -20,33 +20,25 @@ const (
 // other repositories get, to the one template; UPDATE=1 writes them. scripts/check
 // lints all of them.
 func TestTheReleaseWorkflowIsTheTemplate(t *testing.T) {
-	data, err := os.ReadFile(releaseTemplate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	form, err := template.New("").Delims("[[", "]]").Parse(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, values := range map[string]map[string]any{
-		releaseWorkflow: {"Go": true, "Own": true, "Registry": "ghcr.io/archmage-go", "Version": ""},
-		filepath.Join(renderedTemplate, "tools.yml"):   {"Go": true, "Own": false, "Registry": "registry.example.com/fleet", "Version": "v1.2.3"},
-		filepath.Join(renderedTemplate, "program.yml"): {"Go": false, "Own": false, "Registry": "", "Version": "v1.2.3"},
+	for file, values := range map[string]adopt.Values{
+		releaseWorkflow: {Go: true, Own: true, Registry: "ghcr.io/archmage-go"},
+		filepath.Join(renderedTemplate, "tools.yml"):   {Go: true, Registry: "registry.example.com/fleet"},
+		filepath.Join(renderedTemplate, "program.yml"): {Version: "v1.2.3"},
 	} {
-		var want bytes.Buffer
-		if err := form.Execute(&want, values); err != nil {
+		want, err := adopt.Render(adopt.ReleaseWorkflow, values)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if os.Getenv("UPDATE") != "" {
-			if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s differs from the template; write it with: UPDATE=1 go test ./cmd/archmage (%v)", file, err)
 		}
-		if regexp.MustCompile(`(?m)[ \t]+$|\n\n\n|\[\[|\]\]`).Match(want.Bytes()) || !bytes.HasSuffix(want.Bytes(), []byte("\n")) || bytes.HasSuffix(want.Bytes(), []byte("\n\n")) {
-			t.Errorf("%s is untidy:\n%s", file, &want)
+		if regexp.MustCompile(`(?m)[ \t]+$|\n\n\n|\[\[|\]\]`).Match(want) || !bytes.HasSuffix(want, []byte("\n")) || bytes.HasSuffix(want, []byte("\n\n")) {
+			t.Errorf("%s is untidy:\n%s", file, want)
 		}
 	}
 }
