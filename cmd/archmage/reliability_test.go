@@ -45,11 +45,11 @@ var trials = []struct{ file, test, done, ci, nightly, held string }{
 		n(faulty.Schedules / 2), n(faulty.NightlySchedules / 2), "exit code 0 or 1, 3 only for what is absent; errors of one line with a hint; after every verb each shared tag is untouched or whole; the same commands without faults complete it",
 	},
 	{
-		"faults_test.go", "TestAKilledRunIsCompletedByTheNext", "kill -9 before or after the registry has done a write, or at any time",
+		"faults_kill_test.go", "TestAKilledRunIsCompletedByTheNext", "kill -9 before or after the registry has done a write, or at any time",
 		n(faulty.Kills), n(faulty.NightlyKills), "no shared tag is partial; the next run completes, uploads no blob twice and leaves nothing behind in `dist/`",
 	},
 	{
-		"faults_test.go", "TestAKilledLayoutIsCompletedByTheNext", "kill -9 at any time while `dist/` is written",
+		"faults_kill_test.go", "TestAKilledLayoutIsCompletedByTheNext", "kill -9 at any time while `dist/` is written",
 		n(faulty.Kills), n(faulty.NightlyKills), "after the next run, the files of an undisturbed run and no other",
 	},
 	{
