@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -47,13 +48,28 @@ func (a *adopter) values(ctx context.Context) adopt.Values {
 var mageTargets = []string{"audit", "binaries", "clean", "compile", "image", "init", "inspect", "manifest", "plan", "promote", "verify", "version"}
 
 // ownVersion is the version under which the go command finds this archmage.
+// That of a commit is one only where it was fetched as a module: a checkout's
+// may be nowhere else.
 func ownVersion() string {
 	v := ReadVersion().Version
 	pre := semver.Prerelease(v)
-	if semver.IsValid(v) && semver.Build(v) == "" && (module.IsPseudoVersion(v) || !strings.Contains(pre, "-g") && !strings.HasSuffix(pre, "dirty")) {
+	switch {
+	case !semver.IsValid(v) || semver.Build(v) != "":
+	case module.IsPseudoVersion(v):
+		if !fromCheckout() {
+			return v
+		}
+	case !strings.Contains(pre, "-g") && !strings.HasSuffix(pre, "dirty"):
 		return v
 	}
 	return "latest"
+}
+
+// fromCheckout reports whether the go command stamped this program with what a
+// version control system says.
+func fromCheckout() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs" })
 }
 
 // reference is what a version is called in archmage's own repository.
