@@ -1,0 +1,59 @@
+package cache
+
+import (
+	"os"
+	"testing"
+)
+
+func TestAnEntryIsWhatWasPut(t *testing.T) {
+	s := Store{Dir: t.TempDir() + "/new"}
+	s.Put("a", []byte("1"))
+	s.Put("b", nil)
+	for key, want := range map[string]string{"a": "1", "b": ""} {
+		if got, ok := s.Get(key); !ok || string(got) != want {
+			t.Errorf("%s: %q, %v", key, got, ok)
+		}
+	}
+	if _, ok := s.Get("c"); ok {
+		t.Error("what was never put")
+	}
+}
+
+func TestADamagedEntryIsNotRemembered(t *testing.T) {
+	s := Store{Dir: t.TempDir()}
+	s.Put("a", []byte("value"))
+	s.Put("b", []byte("other"))
+	whole, err := os.ReadFile(s.path("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		damaged := append([]byte(nil), whole...)
+		damaged[i] ^= 1
+		if err := os.WriteFile(s.path("a"), damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := s.Get("a"); ok {
+			t.Errorf("byte %d changed: %q", i, got)
+		}
+		if err := os.WriteFile(s.path("a"), whole[:i], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := s.Get("a"); ok {
+			t.Errorf("cut after %d bytes", i)
+		}
+	}
+	if err := os.Rename(s.path("b"), s.path("a")); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := s.Get("a"); ok {
+		t.Errorf("another key's entry: %q", got)
+	}
+}
+
+func TestTheZeroStoreRemembersNothing(t *testing.T) {
+	Store{}.Put("a", nil)
+	if _, ok := (Store{}).Get("a"); ok {
+		t.Error("remembered")
+	}
+}
