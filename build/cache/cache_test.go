@@ -2,6 +2,7 @@ package cache
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -23,27 +24,27 @@ func TestADamagedEntryIsNotRemembered(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	s.Put("a", []byte("value"))
 	s.Put("b", []byte("other"))
-	whole, err := os.ReadFile(s.path("a"))
+	whole, err := os.ReadFile(filepath.Join(s.Dir, entryName("a")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range whole {
 		damaged := append([]byte(nil), whole...)
 		damaged[i] ^= 1
-		if err := os.WriteFile(s.path("a"), damaged, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.Dir, entryName("a")), damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got, ok := s.Get("a"); ok {
 			t.Errorf("byte %d changed: %q", i, got)
 		}
-		if err := os.WriteFile(s.path("a"), whole[:i], 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.Dir, entryName("a")), whole[:i], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := s.Get("a"); ok {
 			t.Errorf("cut after %d bytes", i)
 		}
 	}
-	if err := os.Rename(s.path("b"), s.path("a")); err != nil {
+	if err := os.Rename(filepath.Join(s.Dir, entryName("b")), filepath.Join(s.Dir, entryName("a"))); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := s.Get("a"); ok {
