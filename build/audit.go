@@ -85,6 +85,6 @@ func (p *Project) stopAudit(reports []audit.Report) error {
 // auditOptions are those of everything that is read back.
 func (p *Project) auditOptions() audit.Options {
 	return audit.Options{
-		Jobs: p.Jobs, Indexes: rootfs.Indexes(p.cacheDir("layers")), Revision: p.Revision, Base: p.baseConfig(),
+		Jobs: p.Jobs, Indexes: rootfs.Indexes(p.cache(cacheLayers)), Revision: p.Revision, Base: p.baseConfig(),
 	}
 }

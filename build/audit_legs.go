@@ -19,7 +19,7 @@ import (
 func (l legs) audit(ctx context.Context, leg plan.Leg, r *dockerfile.Recipe, img v1.Image) error {
 	what := "image " + leg.Image
 	found, err := audit.Image(ctx, audit.Subject{Image: img, Platform: leg.Platform, Base: l.auditBase(r)}, audit.Options{
-		Indexes: rootfs.Indexes(l.cacheDir("layers")),
+		Indexes: rootfs.Indexes(l.cache(cacheLayers)),
 	})
 	if err != nil {
 		return fmt.Errorf("%s %s: audit: %w", what, leg.Platform, err)

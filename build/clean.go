@@ -9,12 +9,22 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/archmage-go/archmage/build/cache"
+	"github.com/archmage-go/archmage/build/console"
 	"github.com/archmage-go/archmage/build/plan"
 )
 
+// CleanOptions say what is removed.
+type CleanOptions struct {
+	Cache bool // what is remembered between runs of any repository, and nothing of this one
+}
+
 // Clean removes what archmage made: what the mark in IMAGE_OUT lists, and the
 // binaries that are those it compiled last. Everything else stays.
-func (p *Project) Clean(ctx context.Context) error {
+func (p *Project) Clean(ctx context.Context, o CleanOptions) error {
+	if o.Cache {
+		return p.cleanCaches()
+	}
 	removed, err := p.cleanOut()
 	if err != nil {
 		return err
@@ -67,11 +77,7 @@ func (p *Project) cleanBinaries(ctx context.Context) (removed []string, err erro
 	if err != nil {
 		return nil, err
 	}
-	keep, err := p.keepDir()
-	if err != nil {
-		return nil, err
-	}
-	kept := keptFiles(keep)
+	kept := keptFiles(p.trees().Path(p.Root))
 	facts := plan.Facts{Platforms: p.Platforms, Bin: p.Bin}
 	for _, c := range found.Commands {
 		for _, pl := range p.Platforms {
@@ -83,7 +89,41 @@ func (p *Project) cleanBinaries(ctx context.Context) (removed []string, err erro
 			}
 		}
 	}
-	return removed, errors.Join(os.RemoveAll(keep), p.disownBin())
+	return removed, errors.Join(p.forget(), p.disownBin())
+}
+
+// forget removes the programs kept for this checkout, unless another archmage
+// compiles them just now.
+func (p *Project) forget() error {
+	err := p.trees().Remove(p.Root)
+	if errors.Is(err, cache.ErrInUse) {
+		p.console.Note("%v", err)
+		return nil
+	}
+	return err
+}
+
+// cleanCaches removes what archmage remembers, prints where that was, and says
+// how much. What another archmage uses just now is left to it.
+func (p *Project) cleanCaches() error {
+	var freed int64
+	var errs []error
+	for _, c := range p.caches() {
+		u, err := c.clear()
+		if u.Entries > 0 {
+			p.console.Result(c.dir)
+			freed += u.Bytes
+		}
+		for _, err := range console.Leaves(err) {
+			if errors.Is(err, cache.ErrInUse) {
+				p.console.Note("%v", err)
+			} else {
+				errs = append(errs, err)
+			}
+		}
+	}
+	p.console.Event("clean", "caches", size(freed)+" removed")
+	return errors.Join(errs...)
 }
 
 // keptFiles lists the files that compiling has kept; none where it has not.

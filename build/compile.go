@@ -2,12 +2,8 @@ package build
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -112,10 +108,11 @@ func (p *Project) compile(ctx context.Context, binaries []plan.Binary) error {
 	if err := p.ownBin(binaries); err != nil {
 		return err
 	}
-	keep, err := p.keepDir()
+	keep, release, err := p.keep()
 	if err != nil {
 		return err
 	}
+	defer release()
 	return compile.Run(ctx, p.runner, binaries, compile.Options{
 		Root: p.Root, Keep: keep, Jobs: p.Jobs,
 		LDFlags: p.LDFlags, GoFlags: p.GoFlags, CGO: p.CGO, CC: p.CC,
@@ -142,27 +139,6 @@ func (p *Project) binaryVersion() string {
 		return p.BinaryVersion
 	}
 	return plan.BaseVersion(p.Leg, p.Version)
-}
-
-// keepDir is where compiled programs are kept between runs: a directory per
-// checkout, outside of it, since everything inside may be a build context.
-func (p *Project) keepDir() (string, error) {
-	sum := sha256.Sum256([]byte(p.Root))
-	dir := p.cacheDir(filepath.Join("compile", hex.EncodeToString(sum[:8])))
-	if dir == "" {
-		return "", Usage("set HOME or XDG_CACHE_HOME", "compile: no directory for caches")
-	}
-	return dir, nil
-}
-
-// cacheDir is a directory of archmage's below the user's cache; "" where the
-// user has none.
-func (p *Project) cacheDir(name string) string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(cache, "archmage", name)
 }
 
 // checkBinary judges what the go command made.

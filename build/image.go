@@ -59,7 +59,7 @@ func (p *Project) labelsOn(bases *image.Bases) func(plan.Image, *dockerfile.Reci
 
 // buildLegs builds and writes every leg, several at once.
 func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (err error) {
-	blobs, err := image.NewBlobs("", rootfs.Indexes(p.cacheDir("layers")))
+	blobs, err := image.NewBlobs("", rootfs.Indexes(p.cache(cacheLayers)))
 	if err != nil {
 		return err
 	}

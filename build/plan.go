@@ -16,7 +16,7 @@ import (
 type PlanOptions struct {
 	JSON    bool // the whole plan, versioned, with the jobs that CI would have
 	GitHub  bool // the jobs alone, as the matrix of a workflow
-	Verbose bool // what was passed over too, and where each setting came from
+	Verbose bool // what was passed over too, where each setting came from, and what is remembered
 	Missing bool // of the legs, only those that are not published yet
 	MaxJobs int  // group legs until there are no more jobs; 0 is one per leg that needs an engine
 }
@@ -68,7 +68,7 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 		return err
 	}
 	if o.Verbose {
-		if err := printValues(&out, p.Values()); err != nil {
+		if err := errors.Join(printValues(&out, p.Values()), p.printCaches(&out)); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/archmage-go/archmage/build/config"
 	"github.com/archmage-go/archmage/build/console"
@@ -23,11 +24,15 @@ import (
 
 // Project is one repository with its settings. Its methods are the verbs; they
 // write results to the console and return what went wrong, for [ExitCode].
+// [Project.Close] ends it.
 type Project struct {
 	*config.Settings
 	runner  run.Runner
 	console *console.Console
 	client  *registry.Client
+
+	cacheNote sync.Once // says why nothing is remembered
+	kept      bool      // compiled programs, by this process
 }
 
 // Open reads and checks the settings of a repository. Nothing else is done yet:

@@ -183,7 +183,7 @@ func TestAKnownBaseIsRemembered(t *testing.T) {
 	config := must[[]byte](t)(imageOf(t, "linux/amd64", v1.Config{}, base.Layer).RawConfigFile())
 	img := imageOf(t, "linux/amd64", starts("/bin/app"), base, layerOf(t, file{name: "usr/bin/app", data: program(t, "linux/amd64")}))
 	reads := base.reads
-	o := Options{Indexes: rootfs.Indexes(t.TempDir())}
+	o := Options{Indexes: rootfs.Indexes{Dir: t.TempDir()}}
 	for range 3 {
 		found, err := Image(t.Context(), Subject{Image: img, Platform: parse(t, "linux/amd64"), Base: &Base{config}}, o)
 		if err != nil || says(found) != "" {

@@ -84,7 +84,7 @@ func TestALayerThatListsNothingIsReadOnce(t *testing.T) {
 }
 
 func TestOneBaseServesManyGoroutines(t *testing.T) {
-	b := newBlobs(t, rootfs.Indexes(t.TempDir()))
+	b := newBlobs(t, t.TempDir())
 	l := tarLayer(t, "etc/", "etc/a=aaa", "etc/b=bbbb", "etc/c=>etc/a")
 	s := snapshotOf(t, b, l)
 	var group sync.WaitGroup
@@ -138,7 +138,7 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestABombEndsWhereItsHeadersAreRead(t *testing.T) {
-	b := newBlobs(t, rootfs.Indexes(t.TempDir()))
+	b := newBlobs(t, t.TempDir())
 	b.layerBound = bound{floor: 64 << 20, ratio: 1, most: math.MaxInt64}
 	l := endless(t)
 	s := snapshotOf(t, b, l)
@@ -263,7 +263,7 @@ func TestABaseIsDescribedAsBuildKitDoes(t *testing.T) {
 }
 
 func TestASpooledLayerEndsWithTheBlobs(t *testing.T) {
-	b := value[*Blobs](t)(NewBlobs(t.TempDir(), ""))
+	b := value[*Blobs](t)(NewBlobs(t.TempDir(), rootfs.Indexes{}))
 	s := snapshotOf(t, b, tarLayer(t, "a=1"))
 	if got, err := contentOf(t, s, "/a"); got != "1" || err != nil {
 		t.Fatalf("%q, error %v", got, err)

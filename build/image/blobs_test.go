@@ -199,7 +199,7 @@ func TestAFailedLayerLeavesNothing(t *testing.T) {
 func TestCloseRemovesEverythingAndNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o600))
-	b := value[*Blobs](t)(NewBlobs(dir, ""))
+	b := value[*Blobs](t)(NewBlobs(dir, rootfs.Indexes{}))
 	writeKnown(t, b, Format{}, nil, whole)
 	sub := value[string](t)(b.temp("engine-"))
 	must(t, os.WriteFile(filepath.Join(sub, "file"), nil, 0o600))
@@ -212,10 +212,10 @@ func TestCloseRemovesEverythingAndNothingElse(t *testing.T) {
 }
 
 func TestBlobsNeedADirectory(t *testing.T) {
-	if b, err := NewBlobs(filepath.Join(t.TempDir(), "none"), ""); err == nil {
+	if b, err := NewBlobs(filepath.Join(t.TempDir(), "none"), rootfs.Indexes{}); err == nil {
 		t.Errorf("made %s", b.dir)
 	}
-	b := value[*Blobs](t)(NewBlobs(t.TempDir(), ""))
+	b := value[*Blobs](t)(NewBlobs(t.TempDir(), rootfs.Indexes{}))
 	must(t, b.Close())
 	if _, err := b.write(t.Context(), Format{}, func(io.Writer) error { return nil }); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)

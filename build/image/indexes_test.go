@@ -1,6 +1,8 @@
 package image
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,13 +18,13 @@ func TestWithIndexesABaseIsReadOnceForManyRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "made", "yet")
 	l := tarLayer(t, "etc/", "etc/a=aaa", "etc/b=>etc/a")
 	for run := range 3 {
-		s := snapshotOf(t, newBlobs(t, rootfs.Indexes(dir)), l)
+		s := snapshotOf(t, newBlobs(t, dir), l)
 		same(t, value[[]string](t)(value[rootfs.Tree](t)(s.tree(t.Context())).ReadDir("/etc")), "a", "b")
 		if l.reads.Load() != 1 {
 			t.Fatalf("run %d: read %d times", run, l.reads.Load())
 		}
 	}
-	s := snapshotOf(t, newBlobs(t, rootfs.Indexes(dir)), l)
+	s := snapshotOf(t, newBlobs(t, dir), l)
 	if got, err := contentOf(t, s, "/etc/b"); got != "aaa" || err != nil {
 		t.Errorf("content by a remembered index: %q, error %v", got, err)
 	}
@@ -46,24 +48,24 @@ func TestWithoutIndexesNothingIsRemembered(t *testing.T) {
 }
 
 func TestAPoisonedIndexIsReadAnew(t *testing.T) {
-	other := value[[]byte](t)(rootfs.EncodeIndex([]rootfs.Entry{{Path: "/evil", Node: &rootfs.Node{Mode: 0o755}}}))
+	evil := []rootfs.Entry{{Path: "/evil", Node: &rootfs.Node{Mode: 0o755}}}
 	for name, poison := range map[string]func([]byte) []byte{
-		"empty":         func([]byte) []byte { return nil },
-		"cut":           func(b []byte) []byte { return b[:len(b)-1] },
-		"one bit":       func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
-		"no index":      func([]byte) []byte { return []byte("something else") },
-		"longer":        func(b []byte) []byte { return append(b, 0) },
-		"wrong version": func([]byte) []byte { return append([]byte("archmage layer index 0\n"), other[23:]...) },
+		"empty":           func([]byte) []byte { return nil },
+		"cut":             func(b []byte) []byte { return b[:len(b)-1] },
+		"one bit":         func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"no index":        func([]byte) []byte { return []byte("something else") },
+		"longer":          func(b []byte) []byte { return append(b, 0) },
+		"another layer's": func([]byte) []byte { return entryOf(t, "sha256:other", evil) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := rootfs.Indexes(t.TempDir())
+			x := rootfs.Indexes{Dir: t.TempDir()}
 			l := tarLayer(t, "etc/", "etc/a=aaa")
 			path := indexPath(x, value[v1.Hash](t)(l.Digest()))
-			want := entriesOf(t, snapshotOf(t, newBlobs(t, x), l), 0)
+			want := entriesOf(t, snapshotOf(t, newBlobs(t, x.Dir), l), 0)
 			good := value[[]byte](t)(os.ReadFile(path))
 			must(t, os.WriteFile(path, poison(append([]byte(nil), good...)), 0o600))
 
-			got := entriesOf(t, snapshotOf(t, newBlobs(t, x), l), 0)
+			got := entriesOf(t, snapshotOf(t, newBlobs(t, x.Dir), l), 0)
 			if l.reads.Load() != 2 || fmt.Sprint(paths(got)) != fmt.Sprint(paths(want)) {
 				t.Errorf("read %d times, lists %v", l.reads.Load(), paths(got))
 			}
@@ -72,6 +74,14 @@ func TestAPoisonedIndexIsReadAnew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// entryOf is what the entry of a digest looks like.
+func entryOf(t *testing.T, digest string, list []rootfs.Entry) []byte {
+	x := rootfs.Indexes{Dir: t.TempDir()}
+	x.Put(digest, list)
+	files := value[[]os.DirEntry](t)(os.ReadDir(x.Dir))
+	return value[[]byte](t)(os.ReadFile(filepath.Join(x.Dir, files[0].Name())))
 }
 
 func paths(entries []rootfs.Entry) []string {
@@ -91,7 +101,7 @@ func TestIndexesMayBeSharedByProcesses(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() { // each with a value of its own, as another process has
-			x := rootfs.Indexes(dir)
+			x := rootfs.Indexes{Dir: dir}
 			for range 50 {
 				x.Put(digest.String(), entries)
 				if got, known := x.Get(digest.String()); !known || len(got) != 3 {
@@ -110,20 +120,21 @@ func TestWhatCannotBeRememberedIsNoError(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o600))
-	taken := rootfs.Indexes(t.TempDir())
+	taken := rootfs.Indexes{Dir: t.TempDir()}
 	l := tarLayer(t, "etc/")
 	must(t, os.MkdirAll(filepath.Join(indexPath(taken, value[v1.Hash](t)(l.Digest())), "in the way"), 0o700))
-	for _, x := range []rootfs.Indexes{rootfs.Indexes(file), rootfs.Indexes(filepath.Join(file, "below")), taken} {
-		if got := entriesOf(t, snapshotOf(t, newBlobs(t, x), l), 0); len(got) != 1 {
-			t.Errorf("%s: lists %v", x, paths(got))
+	for _, x := range []rootfs.Indexes{{Dir: file}, {Dir: filepath.Join(file, "below")}, taken} {
+		if got := entriesOf(t, snapshotOf(t, newBlobs(t, x.Dir), l), 0); len(got) != 1 {
+			t.Errorf("%s: lists %v", x.Dir, paths(got))
 		}
 	}
-	if left := value[[]os.DirEntry](t)(os.ReadDir(string(taken))); len(left) != 1 {
+	if left := value[[]os.DirEntry](t)(os.ReadDir(taken.Dir)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
 }
 
 // indexPath is where the entry of a layer lies.
 func indexPath(x rootfs.Indexes, digest v1.Hash) string {
-	return filepath.Join(string(x), digest.Algorithm+"-"+digest.Hex)
+	sum := sha256.Sum256([]byte(digest.String()))
+	return filepath.Join(x.Dir, hex.EncodeToString(sum[:]))
 }

@@ -62,9 +62,9 @@ func value[T any](t testing.TB) func(T, error) T {
 }
 
 // newBlobs are blobs in a directory of their own, which ends with the test.
-func newBlobs(t testing.TB, indexes rootfs.Indexes) *Blobs {
+func newBlobs(t testing.TB, indexes string) *Blobs {
 	t.Helper()
-	b := value[*Blobs](t)(NewBlobs(t.TempDir(), indexes))
+	b := value[*Blobs](t)(NewBlobs(t.TempDir(), rootfs.Indexes{Dir: indexes}))
 	t.Cleanup(func() { must(t, b.Close()) })
 	return b
 }

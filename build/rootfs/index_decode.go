@@ -2,7 +2,6 @@ package rootfs
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,18 +10,14 @@ import (
 )
 
 // DecodeIndex gives the entries that [EncodeIndex] was given; [Bind] makes
-// their contents readable. An index that is damaged, or of another version, is
-// an error: read the layer instead.
+// their contents readable. An index of another version, or that no layer has, is
+// an error: read the layer instead. It has to be undamaged.
 func DecodeIndex(index []byte) ([]Entry, error) {
 	body, ok := bytes.CutPrefix(index, []byte(indexMagic))
-	if !ok || len(body) < sha256.Size {
+	if !ok {
 		return nil, errors.New("decode layer index: not of this version")
 	}
-	end := len(index) - sha256.Size
-	if sum := sha256.Sum256(index[:end]); !bytes.Equal(sum[:], index[end:]) {
-		return nil, errors.New("decode layer index: checksum does not match")
-	}
-	entries, err := decodeEntries(body[:len(body)-sha256.Size])
+	entries, err := decodeEntries(body)
 	if err != nil {
 		return nil, fmt.Errorf("decode layer index: %w", err)
 	}

@@ -2,7 +2,6 @@ package rootfs
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"reflect"
@@ -81,26 +80,21 @@ func TestEncodeIndexRefusesOtherContents(t *testing.T) {
 	}
 }
 
-func TestDecodeIndexRefusesDamage(t *testing.T) {
+func TestDecodeIndexRefusesWhatIsCut(t *testing.T) {
 	entries, err := ReadLayer(bytes.NewReader(indexLayer(t)), nil)
 	must(t, err)
 	index, err := EncodeIndex(entries)
 	must(t, err)
 	for i := range index {
-		bad := bytes.Clone(index)
-		bad[i] ^= 0x10
-		if _, err := DecodeIndex(bad); err == nil {
-			t.Fatalf("byte %d changed, and no error", i)
-		}
 		if _, err := DecodeIndex(index[:i]); err == nil {
 			t.Fatalf("cut to %d bytes, and no error", i)
 		}
 	}
 }
 
-// Whoever can write the cache can also make a checksum; it must not panic or
+// Whoever can write the cache can also make its checksum; it must not panic or
 // take memory beyond the bounds.
-func TestDecodeIndexChecksWhatTheChecksumCannot(t *testing.T) {
+func TestDecodeIndexRefusesWhatNoLayerHas(t *testing.T) {
 	for name, body := range map[string]string{
 		"count":                "\xff\xff\xff\x7f",
 		"huge count":           "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
@@ -117,8 +111,7 @@ func TestDecodeIndexChecksWhatTheChecksumCannot(t *testing.T) {
 		"length beyond bounds": "\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01/b\x00",
 	} {
 		index := append([]byte(indexMagic), body...)
-		sum := sha256.Sum256(index)
-		if entries, err := DecodeIndex(append(index, sum[:]...)); err == nil {
+		if entries, err := DecodeIndex(index); err == nil {
 			t.Errorf("%s: no error, but %v", name, entries)
 		} else if !strings.HasPrefix(err.Error(), "decode layer index: ") {
 			t.Errorf("%s: %v", name, err)
@@ -131,7 +124,7 @@ func FuzzDecodeIndex(f *testing.F) {
 	must(f, err)
 	index, err := EncodeIndex(entries)
 	must(f, err)
-	f.Add(index[len(indexMagic) : len(index)-sha256.Size])
+	f.Add(index[len(indexMagic):])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		entries, err := decodeEntries(body)
 		if err == nil {

@@ -113,8 +113,10 @@ func Init(ctx context.Context,
 }
 
 // Clean removes what archmage made here, and nothing else.
-func Clean(ctx context.Context) error {
-	return do(ctx, func(p *build.Project) error { return p.Clean(ctx) })
+func Clean(ctx context.Context,
+	cache *bool, // instead, what archmage remembers between runs of any repository
+) error {
+	return do(ctx, func(p *build.Project) error { return p.Clean(ctx, build.CleanOptions{Cache: is(cache)}) })
 }
 
 // Version prints archmage's version.
@@ -139,6 +141,7 @@ func do(ctx context.Context, verb func(*build.Project) error) error {
 	p, err := build.Open(ctx, config.Source{Runner: run.OS{}}, console.Std())
 	if err == nil {
 		err = verb(p)
+		p.Close()
 	}
 	if err == nil {
 		return nil

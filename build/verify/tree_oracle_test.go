@@ -118,7 +118,7 @@ func TestWhatIsSureIsSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	blobs, err := image.NewBlobs(t.TempDir(), "")
+	blobs, err := image.NewBlobs(t.TempDir(), rootfs.Indexes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,14 +10,23 @@ import (
 )
 
 func cleanVerb() verb {
-	return verb{
+	var o build.CleanOptions
+	v := verb{
 		Command: cobra.Command{
 			Use:   "clean",
 			Short: "remove what archmage made here, and nothing else",
 			Long: `Removes the output directory, if archmage's mark is in it, and the binaries that
-archmage compiled. Everything else stays.`,
+archmage compiled. Everything else stays.
+
+With --cache it removes instead what archmage remembers between runs, of all
+repositories of this user: listings of base layers, digests, compiled programs.
+The next run is slower, and no different. What another archmage compiles just now
+stays. As clean knows binaries by what is kept there, run clean first to have
+both removed.`,
 		},
 		groups: []config.Group{config.GroupWhat, config.GroupImage},
-		run:    func(ctx context.Context, p *build.Project) error { return p.Clean(ctx) },
+		run:    func(ctx context.Context, p *build.Project) error { return p.Clean(ctx, o) },
 	}
+	v.Flags().BoolVar(&o.Cache, "cache", false, "instead, what archmage remembers between runs of any repository")
+	return v
 }

@@ -32,6 +32,6 @@ machine.`,
 	v.Flags().BoolVar(&o.GitHub, "github", false, "print the jobs as the matrix of a GitHub workflow")
 	v.Flags().BoolVar(&o.Missing, "missing", false, "of the legs, only those that REGISTRY, or dist/ without one, has not from this commit")
 	v.Flags().IntVar(&o.MaxJobs, "max-jobs", 0, "group legs, of one runner each, into no more jobs than this")
-	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over and why, and where each setting came from")
+	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over and why, where each setting came from, and the size of the caches")
 	return v
 }

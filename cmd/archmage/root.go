@@ -98,7 +98,9 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return v.run(cmd.Context(), p)
+		err = v.run(cmd.Context(), p)
+		p.Close()
+		return err
 	}
 	return &cmd
 }

@@ -91,7 +91,7 @@ func setup(e *testscript.Env, outside string, goenv []string) error {
 
 // tools is all that scripts can run: no docker, podman or buildah, whatever this
 // machine has.
-var tools = []string{"awk", "bash", "cat", "cksum", "cp", "cut", "find", "git", "go", "ln", "make", "mkdir", "rm", "sed", "sh", "sha256sum", "sort", "touch"}
+var tools = []string{"awk", "bash", "cat", "chmod", "cksum", "cp", "cut", "find", "git", "go", "ln", "make", "mkdir", "rm", "sed", "sh", "sha256sum", "sort", "touch"}
 
 // linkTools makes a directory for PATH. A tool that this machine lacks is
 // missed by the scripts that use it.

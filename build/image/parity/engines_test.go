@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/archmage-go/archmage/build/image"
+	"github.com/archmage-go/archmage/build/rootfs"
 	"github.com/archmage-go/archmage/build/run"
 )
 
@@ -68,7 +69,7 @@ func setUp() error {
 	if err != nil {
 		return err
 	}
-	blobs, err := image.NewBlobs(dir, "")
+	blobs, err := image.NewBlobs(dir, rootfs.Indexes{})
 	if err != nil {
 		return err
 	}
