@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,7 @@ func open(dir string, files []string) (*kept, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
+	k.sweep()
 	if data, err := os.ReadFile(k.path(stampsFile)); err == nil {
 		_ = json.Unmarshal(data, &k.stamps) // damaged: everything is linked again
 	}
@@ -58,6 +60,23 @@ func open(dir string, files []string) (*kept, error) {
 		}
 	}
 	return k, nil
+}
+
+// abandoned is the age at which what a run makes for a moment has no run any more.
+const abandoned = time.Hour
+
+// sweep removes what killed runs left: stamps on their way, and second names of
+// programs, which would keep those on the disk.
+func (k *kept) sweep() {
+	entries, _ := os.ReadDir(k.dir)
+	for _, e := range entries {
+		if e.Name() == stampsFile || !strings.HasPrefix(e.Name(), stampsFile) && !strings.HasPrefix(e.Name(), linkDir) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
+			_ = os.RemoveAll(k.path(e.Name()))
+		}
+	}
 }
 
 func (k *kept) path(name string) string { return filepath.Join(k.dir, name) }

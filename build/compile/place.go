@@ -53,10 +53,13 @@ func same(file, have fs.FileInfo) bool {
 		have.Mode().IsRegular() && have.Mode().Perm() == 0o755 && have.Size() == file.Size() && have.ModTime().Equal(file.ModTime())
 }
 
+// linkDir begins the name of the directory of a link on its way.
+const linkDir = ".link"
+
 // link makes the new name beside file and moves it: what is left behind by an
 // interrupted run is then not beside the binaries.
 func link(file, dest string) error {
-	tmp, err := os.MkdirTemp(filepath.Dir(file), ".link")
+	tmp, err := os.MkdirTemp(filepath.Dir(file), linkDir)
 	if err != nil {
 		return err
 	}
