@@ -90,7 +90,7 @@ func (p *Project) cacheDir(name string) string {
 }
 
 // Close ends the work on a repository: what is remembered is brought back within
-// its limits. Nothing is done where nothing was written.
+// its limits.
 func (p *Project) Close() {
 	for _, kind := range storeKinds() {
 		cache.Store{Dir: p.cacheDir(kind), Limit: cacheLimit(kind)}.Prune()

@@ -3,6 +3,7 @@ package cache
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 )
 
@@ -56,5 +57,30 @@ func TestTheZeroStoreRemembersNothing(t *testing.T) {
 	Store{}.Put("a", nil)
 	if _, ok := (Store{}).Get("a"); ok {
 		t.Error("remembered")
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	s := Store{Dir: b.TempDir()}
+	s.Put("a", make([]byte, 200))
+	for b.Loop() {
+		s.Get("a")
+	}
+}
+
+func BenchmarkPut(b *testing.B) {
+	s := Store{Dir: b.TempDir()}
+	for i := 0; b.Loop(); i++ {
+		s.Put(strconv.Itoa(i), make([]byte, 200))
+	}
+}
+
+// The end of a run that wrote nothing.
+func BenchmarkPruneWithoutNews(b *testing.B) {
+	s := Store{Dir: b.TempDir(), Limit: 1 << 30}
+	s.Put("a", nil)
+	s.Prune()
+	for b.Loop() {
+		s.Prune()
 	}
 }

@@ -35,7 +35,6 @@ func useFull(t *testing.T, s Store) {
 	}
 	s.Limit = 4 * 4096
 	s.Prune()
-	s.Prune()
 	if u := s.Usage(); u.Bytes > s.Limit {
 		t.Errorf("%+v after pruning", u)
 	}

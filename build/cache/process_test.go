@@ -98,6 +98,7 @@ func useStore(dir string, n int) error {
 
 func pruneStore(dir string, n int) error {
 	for range n {
+		_ = os.Remove(filepath.Join(dir, stamp)) // else it looks rarely
 		Store{Dir: dir, Limit: 200 << 10}.Prune()
 	}
 	return nil
@@ -163,6 +164,7 @@ func useAfter(t *testing.T, s Store) {
 			age(t, filepath.Join(s.Dir, name), 2*abandoned)
 		}
 	}
+	_ = os.Remove(filepath.Join(s.Dir, stamp))
 	s.Put("after", []byte("value"))
 	if got, ok := s.Get("after"); !ok || string(got) != "value" {
 		t.Errorf("afterwards: %q, %v", got, ok)
@@ -184,7 +186,7 @@ func fullDisk(dir string, n int) error {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "probe"), make([]byte, n+1), 0o600); !errors.Is(err, syscall.EFBIG) {
-		return fmt.Errorf("the limit does not hold: %v", err)
+		return fmt.Errorf("the limit does not hold: %w", err)
 	}
 	return writeLargeAndSmall(Store{Dir: filepath.Join(dir, "facts")}, n)
 }

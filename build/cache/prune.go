@@ -31,9 +31,14 @@ func onDisk(size int64) int64 {
 // it from one that is merely slow costs that one its entry, and nothing else.
 const abandoned = time.Hour
 
-// stamp is a file whose time is that of the directory before it was last pruned:
-// where they agree, nothing was written since, and nothing removed.
+// stamp is a file whose time is that of the directory when it was last pruned:
+// where they agree, nothing was written since.
 const stamp = ".pruned"
+
+// interval is how much later a write has to be for pruning again. Listing a store
+// that is full takes a tenth of a second, which runs that follow each other would
+// all pay; what ten minutes write is little beside the limit.
+const interval = 10 * time.Minute
 
 // entry is a file of a store.
 type entry struct {
@@ -43,8 +48,8 @@ type entry struct {
 }
 
 // Prune removes what was used least recently until s.Limit holds, and what
-// killed processes left. Where nothing was written since the last time, that is
-// found out by a look at the directory alone.
+// killed processes left. It is done again only where something was written ten
+// minutes or more after the last time, which a look at the directory tells.
 func (s Store) Prune() {
 	root, err := enter(s.Dir, trusted)
 	if err != nil {
@@ -52,7 +57,7 @@ func (s Store) Prune() {
 	}
 	defer root.Close()
 	was, err := root.Stat(".")
-	if err != nil || stamped(root, was.ModTime()) {
+	if err != nil || recent(root, was.ModTime()) {
 		return
 	}
 	kept := entries(root)
@@ -70,14 +75,18 @@ func (s Store) Prune() {
 	_ = root.Chtimes(stamp, was.ModTime(), was.ModTime())
 }
 
-// stamped reports whether the stamp is of this time. It makes one where there is
-// none, which gives the directory another time: the next run's matter.
-func stamped(root *os.Root, at time.Time) bool {
+// recent reports whether a store that was last written to at this time need not
+// be pruned again. It makes the stamp where there is none.
+func recent(root *os.Root, written time.Time) bool {
 	info, err := root.Lstat(stamp)
 	if errors.Is(err, fs.ErrNotExist) {
 		_ = write(root, stamp, nil)
 	}
-	return err == nil && info.ModTime().Equal(at)
+	if err != nil {
+		return false
+	}
+	since := written.Sub(info.ModTime())
+	return since >= 0 && since < interval
 }
 
 func (e entry) isTemporary() bool { return strings.HasPrefix(e.name, temporary) }

@@ -106,20 +106,29 @@ func TestPruneSweepsWhatKilledProcessesLeft(t *testing.T) {
 }
 
 // A second look at a directory costs no listing: the limit that is lower by then
-// is not applied before something is written.
-func TestPruneLooksAgainOnlyAfterAWrite(t *testing.T) {
+// is not applied before something is written, and not at every write.
+func TestPruneLooksAgainAfterALaterWrite(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	s.Put("a", nil)
 	s.Put("b", nil)
 	s.Prune()
-	s.Prune() // the first made the stamp
 	s.Limit = 4096
 	s.Prune()
-	same(t, "untouched", s.has("a", "b"), "a", "b")
+	same(t, "nothing written", s.has("a", "b"), "a", "b")
+	age(t, s.Dir, time.Hour)
+	age(t, filepath.Join(s.Dir, stamp), time.Hour+interval/2)
+	s.Prune()
+	same(t, "written soon after", s.has("a", "b"), "a", "b")
+	age(t, filepath.Join(s.Dir, stamp), time.Hour+2*interval)
 	s.Put("c", nil)
 	s.Prune()
 	if left := s.has("a", "b", "c"); len(left) != 1 {
 		t.Errorf("left %q", left)
+	}
+	s.Put("d", nil)
+	s.Prune()
+	if left := s.has("a", "b", "c", "d"); len(left) != 2 {
+		t.Errorf("written just after: left %q", left)
 	}
 }
 

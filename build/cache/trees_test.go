@@ -8,9 +8,9 @@ import (
 )
 
 // grow makes a tree of one file in a directory, last used some time ago.
-func (tr Trees) grow(t *testing.T, key string, size int, ago time.Duration) string {
+func grow(t *testing.T, trees Trees, key string, size int, ago time.Duration) string {
 	t.Helper()
-	dir, release, err := tr.Use(key)
+	dir, release, err := trees.Use(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,10 +38,10 @@ func exist(paths ...string) (there []string) {
 
 func TestTreesAreBoundedInAgeAndSize(t *testing.T) {
 	tr := Trees{Dir: filepath.Join(t.TempDir(), "compile"), Limit: 4 * 4096, Age: 30 * fresh}
-	now := tr.grow(t, "now", 3*4096, time.Hour)
-	large := tr.grow(t, "large", 2*4096, 2*time.Hour)
-	small := tr.grow(t, "small", 4096, 3*time.Hour)
-	old := tr.grow(t, "old", 0, 31*fresh)
+	now := grow(t, tr, "now", 3*4096, time.Hour)
+	large := grow(t, tr, "large", 2*4096, 2*time.Hour)
+	small := grow(t, tr, "small", 4096, 3*time.Hour)
+	old := grow(t, tr, "old", 0, 31*fresh)
 	tr.Prune()
 	same(t, "left", exist(now, large, small, old), now, small)
 	if u := tr.Usage(); u != (Usage{2, 4 * 4096}) {
@@ -59,7 +59,7 @@ func TestTreesAreBoundedInAgeAndSize(t *testing.T) {
 
 func TestWhatIsOldInATreeThatIsUsedGoes(t *testing.T) {
 	tr := Trees{Dir: filepath.Join(t.TempDir(), "compile"), Age: 30 * fresh}
-	file := tr.grow(t, "a", 0, time.Hour)
+	file := grow(t, tr, "a", 0, time.Hour)
 	other := filepath.Join(tr.Path("a"), "linux-arm64")
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
@@ -71,8 +71,8 @@ func TestWhatIsOldInATreeThatIsUsedGoes(t *testing.T) {
 
 func TestClearRemovesTreesAlone(t *testing.T) {
 	tr := Trees{Dir: filepath.Join(t.TempDir(), "compile")}
-	tr.grow(t, "a", 1, 0)
-	tr.grow(t, "b", 4097, 0)
+	grow(t, tr, "a", 1, 0)
+	grow(t, tr, "b", 4097, 0)
 	notes := filepath.Join(tr.Dir, "notes", "file")
 	if err := os.MkdirAll(notes, 0o700); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestClearRemovesTreesAlone(t *testing.T) {
 
 func TestRemoveRemovesOne(t *testing.T) {
 	tr := Trees{Dir: filepath.Join(t.TempDir(), "compile")}
-	a, b := tr.grow(t, "a", 1, 0), tr.grow(t, "b", 1, 0)
+	a, b := grow(t, tr, "a", 1, 0), grow(t, tr, "b", 1, 0)
 	for range 2 {
 		if err := tr.Remove("a"); err != nil {
 			t.Error(err)

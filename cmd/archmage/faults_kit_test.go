@@ -66,12 +66,13 @@ func timedMain() {
 type checkout struct {
 	t        *testing.T
 	root     string
+	home     string // what a run remembers there, the next one finds
 	registry string
 }
 
 func newCheckout(t *testing.T, registry string, seed byte) *checkout {
 	t.Helper()
-	c := &checkout{t: t, root: t.TempDir(), registry: registry}
+	c := &checkout{t: t, root: t.TempDir(), home: t.TempDir(), registry: registry}
 	c.release(seed)
 	return c
 }
@@ -96,7 +97,7 @@ func (c *checkout) command(program string, verbs ...[]string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = c.root
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + c.t.TempDir(), "TMPDIR=" + c.t.TempDir(), "GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.root),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + c.home, "TMPDIR=" + c.t.TempDir(), "GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.root),
 		"REGISTRY=" + c.registry, "LOAD=false", "IMAGE_RETRY_MAX=2", "IMAGE_RETRY_DELAY=10ms", "IMAGE_JOBS=4", "NO_COLOR=1",
 	}
 	return cmd
