@@ -1,0 +1,55 @@
+package image
+
+import (
+	"crypto/sha256"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// BenchmarkLimit does the least that images of files need: it reads every byte
+// of the files that LIMIT_FILES, a pattern, names, hashes it, compresses it as
+// layers are, and hashes what came out, on all cores. scripts/bench compares
+// whole builds with it.
+func BenchmarkLimit(b *testing.B) {
+	pattern := os.Getenv("LIMIT_FILES")
+	if pattern == "" {
+		b.Skip("LIMIT_FILES names no files")
+	}
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		b.Fatalf("LIMIT_FILES %s: %d files, %v", pattern, len(files), err)
+	}
+	for b.Loop() {
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		for _, name := range files {
+			group.Go(func() error { return compressOnce(name) })
+		}
+		if err := group.Wait(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func compressOnce(name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	packed := &counter{w: io.Discard, hash: sha256.New()}
+	packer, err := compressor(packed, Format{})
+	if err != nil {
+		return err
+	}
+	plain := &counter{w: packer, hash: sha256.New()}
+	if _, err := io.Copy(plain, file); err != nil {
+		return err
+	}
+	return packer.Close()
+}
