@@ -15,7 +15,8 @@ import (
 
 // blobs keeps blobs in files named after their digests. Unlike
 // go-containerregistry's own handler it does not read a blob through to say
-// that it is there, and leaves no temporary files behind.
+// that it is there, and leaves no temporary files behind. All repositories share
+// them, so no client can delete one.
 type blobs struct{ dir string }
 
 const uploading = "upload-"
@@ -80,13 +81,9 @@ func (b *blobs) Put(_ context.Context, _ string, h v1.Hash, rc io.ReadCloser) er
 	})
 }
 
-// Delete implements registry.BlobDeleteHandler.
-func (b *blobs) Delete(_ context.Context, _ string, h v1.Hash) error {
-	return absent(os.Remove(b.path(h)))
-}
-
 // replace gives path the content that write writes, all of it or none, by way
-// of a temporary file in dir, which is on the same file system.
+// of a temporary file in dir, which is on the same file system. It returns when
+// content and name are on the disk.
 func replace(path, dir string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(dir, uploading)
 	if err != nil {
@@ -104,6 +101,16 @@ func replace(path, dir string, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		os.Remove(f.Name())
+		return err
 	}
-	return err
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir puts the names in a directory on the disk.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -14,13 +14,20 @@ type writeLog struct {
 	w  io.Writer
 }
 
-func (l *writeLog) request(r *http.Request, code int) {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	fmt.Fprintf(l.w, "%s %s %d\n", r.Method, r.URL.EscapedPath(), code)
+// around logs what next is asked. Answers to writes are small, so that they leave
+// after the line is written: a client that has one finds it.
+func (l *writeLog) around(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		seen := &statusWriter{ResponseWriter: w, code: http.StatusOK}
+		next.ServeHTTP(seen, r)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		fmt.Fprintf(l.w, "%s %s %d\n", r.Method, r.URL.EscapedPath(), seen.code)
+	})
 }
 
 // discard is a logger for the handler below, which logs reads as well.
@@ -36,3 +43,6 @@ func (s *statusWriter) WriteHeader(code int) {
 	s.code = code
 	s.ResponseWriter.WriteHeader(code)
 }
+
+// Unwrap is for [http.ResponseController].
+func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -151,25 +151,6 @@ func do(t *testing.T, method, url, body string, header ...string) (int, string) 
 	return resp.StatusCode, string(text)
 }
 
-func TestDeletedTagsStayDeleted(t *testing.T) {
-	dir := t.TempDir()
-	host, stop := start(t, dir)
-	app := repo(t, host, "app")
-	for _, tag := range []string{"v1", "v2"} {
-		if _, err := app.PutImage(t.Context(), tag, image(t, tag)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if code, body := do(t, "DELETE", "http://"+host+"/v2/app/manifests/v1", ""); code != 202 {
-		t.Errorf("%d %s", code, body)
-	}
-	stop()
-	host, _ = start(t, dir)
-	if tags, err := repo(t, host, "app").Tags(t.Context()); err != nil || !slices.Equal(tags, []string{"v2"}) {
-		t.Errorf("%q, %v", tags, err)
-	}
-}
-
 func TestBadPutsAreRefusedAndNotKept(t *testing.T) {
 	dir := t.TempDir()
 	host, stop := start(t, dir)

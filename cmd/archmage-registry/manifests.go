@@ -8,19 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
-	"net/url"
 	"os"
-	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // store puts a memory of manifests on disk around go-containerregistry's
@@ -33,9 +27,11 @@ type store struct {
 	inner http.Handler
 	blobs *blobs
 	refs  string
-	log   *writeLog
 	mu    sync.Mutex // writes are taken one by one: memory and disk agree
 }
+
+// place is a tag or digest of a repository.
+type place struct{ repo, ref string }
 
 // record is what a ref names.
 type record struct {
@@ -45,63 +41,30 @@ type record struct {
 
 const maxManifest = 16 << 20
 
-// Grammar of the distribution spec 1.1, "Pulling manifests". A repository whose
-// name fits it is a safe path, and never collides with _refs.
-var (
-	repoGrammar = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
-	refGrammar  = regexp.MustCompile(`^(\w[\w.-]{0,127}|sha256:[0-9a-f]{64})$`)
-)
-
-// open returns the registry that dir holds.
-func open(dir string, log *writeLog) (http.Handler, error) {
-	b, err := openBlobs(filepath.Join(dir, "blobs"))
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, err)
-	}
-	s := &store{
-		inner: registry.New(registry.WithBlobHandler(b), registry.Logger(log.discard()), registry.WithReferrersSupport(true)),
-		blobs: b, refs: filepath.Join(dir, "manifests"), log: log,
-	}
-	if err := s.replay(); err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, err)
-	}
-	return s, nil
-}
-
 // ServeHTTP implements http.Handler.
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	seen := &statusWriter{ResponseWriter: w, code: http.StatusOK}
-	repo, ref, ok := manifestPath(r.URL.Path)
+	repo, ref, ok := split(r.URL.Path, "manifests")
+	at := place{repo, ref}
 	switch {
-	case ok && r.Method == http.MethodPut:
-		s.put(seen, r, repo, ref)
-	case ok && r.Method == http.MethodDelete:
-		s.delete(seen, r, repo, ref)
+	case !ok || r.Method != http.MethodPut && r.Method != http.MethodDelete:
+		s.inner.ServeHTTP(w, r)
+	case !refGrammar.MatchString(ref):
+		refuse(w, http.StatusBadRequest, "MANIFEST_INVALID", "not a legal tag or sha256 digest")
+	case r.Method == http.MethodPut:
+		s.put(w, r, at)
 	default:
-		s.inner.ServeHTTP(seen, r)
+		s.delete(w, r, at)
 	}
-	s.log.request(r, seen.code)
 }
 
-// manifestPath splits /v2/<repository>/manifests/<ref>.
-func manifestPath(p string) (repo, ref string, ok bool) {
-	dir, ref := path.Split(p)
-	repo, ok = strings.CutSuffix(strings.TrimPrefix(dir, "/v2/"), "/manifests/")
-	return repo, ref, ok && strings.HasPrefix(p, "/v2/")
-}
-
-func (s *store) put(w http.ResponseWriter, r *http.Request, repo, ref string) {
-	if !repoGrammar.MatchString(repo) || !refGrammar.MatchString(ref) {
-		refuse(w, http.StatusBadRequest, "NAME_INVALID", "not a legal repository or tag")
-		return
-	}
+func (s *store) put(w http.ResponseWriter, r *http.Request, at place) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxManifest))
 	if err != nil {
 		refuse(w, http.StatusRequestEntityTooLarge, "SIZE_INVALID", err.Error())
 		return
 	}
 	digest, _, _ := v1.SHA256(bytes.NewReader(raw)) // reading memory does not fail
-	if strings.Contains(ref, ":") && ref != digest.String() {
+	if strings.Contains(at.ref, ":") && at.ref != digest.String() {
 		refuse(w, http.StatusBadRequest, "DIGEST_INVALID", "the manifest is "+digest.String())
 		return
 	}
@@ -109,38 +72,35 @@ func (s *store) put(w http.ResponseWriter, r *http.Request, repo, ref string) {
 	defer s.mu.Unlock()
 	answer := s.tell(r, raw)
 	if answer.code == http.StatusCreated {
-		if err := s.keep(r.Context(), place{repo, ref}, record{r.Header.Get("Content-Type"), digest}, raw); err != nil {
+		if err := s.keep(r.Context(), at, record{r.Header.Get("Content-Type"), digest}, raw); err != nil {
 			refuse(w, http.StatusInternalServerError, "UNKNOWN", err.Error())
 			return
 		}
+		answer.header.Set("Location", "/v2/"+at.repo+"/manifests/"+at.ref)
+		if subject := subjectOf(raw); subject != "" {
+			answer.header.Set("OCI-Subject", subject)
+		}
 	}
 	answer.release(w)
+}
+
+// subjectOf returns the digest of what a manifest refers to, if it does. The
+// answer names it: clients that miss it keep a list of referrers under a tag.
+func subjectOf(raw []byte) string {
+	var m struct {
+		Subject *v1.Descriptor `json:"subject"`
+	}
+	if json.Unmarshal(raw, &m) != nil || m.Subject == nil {
+		return ""
+	}
+	return m.Subject.Digest.String()
 }
 
 // tell passes a manifest on, and holds the answer back.
 func (s *store) tell(r *http.Request, raw []byte) *held {
 	again := r.Clone(r.Context())
 	again.Body = io.NopCloser(bytes.NewReader(raw))
-	answer := &held{header: http.Header{}, code: http.StatusOK}
-	s.inner.ServeHTTP(answer, again)
-	return answer
-}
-
-// held is an answer that nobody has seen yet.
-type held struct {
-	header http.Header
-	code   int
-	body   bytes.Buffer
-}
-
-func (h *held) Header() http.Header         { return h.header }
-func (h *held) WriteHeader(code int)        { h.code = code }
-func (h *held) Write(p []byte) (int, error) { return h.body.Write(p) }
-
-func (h *held) release(w http.ResponseWriter) {
-	maps.Copy(w.Header(), h.header)
-	w.WriteHeader(h.code)
-	_, _ = w.Write(h.body.Bytes()) // a client that left needs no answer
+	return ask(s.inner, again)
 }
 
 // keep writes the bytes, then the digest's record, then the tag's.
@@ -153,7 +113,7 @@ func (s *store) keep(ctx context.Context, at place, rec record, raw []byte) erro
 		return err
 	}
 	for _, name := range []string{rec.Digest.String(), at.ref} {
-		file := s.record(at.repo, name)
+		file := s.record(place{at.repo, name})
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
@@ -167,117 +127,68 @@ func (s *store) keep(ctx context.Context, at place, rec record, raw []byte) erro
 
 // record is the file of a ref; a digest's name has no colon, which some file
 // systems do not take.
-func (s *store) record(repo, ref string) string {
-	return filepath.Join(s.refs, filepath.FromSlash(repo), "_refs", strings.Replace(ref, ":", "@", 1))
+func (s *store) record(at place) string {
+	return filepath.Join(s.refs, filepath.FromSlash(at.repo), "_refs", strings.Replace(at.ref, ":", "@", 1))
 }
 
-func (s *store) delete(w http.ResponseWriter, r *http.Request, repo, ref string) {
+func readRecord(file string) (record, error) {
+	var rec record
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return rec, err
+	}
+	if err := json.Unmarshal(text, &rec); err != nil {
+		return rec, fmt.Errorf("%s: %w", file, err)
+	}
+	return rec, nil
+}
+
+// delete takes a tag away, or a manifest together with the tags that name it,
+// which would bring it back at the next start.
+func (s *store) delete(w http.ResponseWriter, r *http.Request, at place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if repoGrammar.MatchString(repo) && refGrammar.MatchString(ref) {
-		if err := os.Remove(s.record(repo, ref)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			refuse(w, http.StatusInternalServerError, "UNKNOWN", err.Error())
-			return
+	tags, err := s.tagsOf(at)
+	for _, tag := range append(tags, at) {
+		if err == nil {
+			err = os.Remove(s.record(tag))
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err == nil && tag != at {
+			ask(s.inner, request(http.MethodDelete, tag))
+		}
+	}
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "UNKNOWN", err.Error())
+		return
 	}
 	s.inner.ServeHTTP(w, r)
 }
 
-// replay tells the handler what was kept: images before indexes, since an index
-// is refused before its images are there.
-func (s *store) replay() error {
-	var images, indexes []kept
-	err := filepath.WalkDir(s.refs, func(file string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && file == s.refs {
-			return fs.SkipAll
-		}
-		if err != nil || e.IsDir() {
-			return err
-		}
-		k, err := s.read(file)
-		if types.MediaType(k.MediaType).IsIndex() {
-			indexes = append(indexes, k)
-		} else {
-			images = append(images, k)
-		}
-		return err
-	})
-	if err != nil {
-		return err
+// tagsOf are the places of the tags that name a digest; none for a tag.
+func (s *store) tagsOf(at place) ([]place, error) {
+	if !strings.Contains(at.ref, ":") {
+		return nil, nil
 	}
-	for _, k := range images {
-		if err := s.restore(k); err != nil {
-			return err
+	dir := filepath.Dir(s.record(at))
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var list []place
+	for _, e := range entries {
+		if strings.Contains(e.Name(), "@") {
+			continue
+		}
+		rec, err := readRecord(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if rec.Digest.String() == at.ref {
+			list = append(list, place{at.repo, e.Name()})
 		}
 	}
-	return s.restoreIndexes(indexes)
-}
-
-// place is a tag or digest of a repository.
-type place struct{ repo, ref string }
-
-// kept is one record with where it was found and the bytes it names.
-type kept struct {
-	record
-	place
-	raw []byte
-}
-
-func (s *store) read(file string) (kept, error) {
-	var k kept
-	rel, err := filepath.Rel(s.refs, file)
-	if err != nil {
-		return k, err
-	}
-	dir, ref := path.Split(filepath.ToSlash(rel))
-	k.repo, k.ref = strings.TrimSuffix(dir, "/_refs/"), strings.Replace(ref, "@", ":", 1)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return k, err
-	}
-	if err := json.Unmarshal(text, &k.record); err != nil {
-		return k, fmt.Errorf("%s: %w", file, err)
-	}
-	k.raw, err = os.ReadFile(s.blobs.path(k.Digest))
-	return k, err
-}
-
-// restoreIndexes goes over the list until nothing changes: indexes may name
-// indexes.
-func (s *store) restoreIndexes(list []kept) error {
-	for len(list) > 0 {
-		var left []kept
-		var last error
-		for _, k := range list {
-			if err := s.restore(k); err != nil {
-				left, last = append(left, k), err
-			}
-		}
-		if len(left) == len(list) {
-			return last
-		}
-		list = left
-	}
-	return nil
-}
-
-func (s *store) restore(k kept) error {
-	r := &http.Request{
-		Method: http.MethodPut, Header: http.Header{"Content-Type": {k.MediaType}},
-		URL: &url.URL{Path: "/v2/" + k.repo + "/manifests/" + k.ref},
-	}
-	if answer := s.tell(r, k.raw); answer.code != http.StatusCreated {
-		return fmt.Errorf("restore %s %s: %s", k.repo, k.ref, strings.TrimSpace(answer.body.String()))
-	}
-	return nil
-}
-
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	type problem struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{code, message}}})
+	return list, err
 }
