@@ -58,12 +58,9 @@ type settings struct {
 func command() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use:   "archmage-registry",
-		Short: "Serve an OCI registry from a directory",
-		Long: `archmage-registry serves an OCI registry from a directory, until it is interrupted.
-
-It prints the address it listens on, then a line per write on stderr. Clients on
-this machine reach it over plain HTTP: docker push localhost:5000/app:v1.`,
+		Use:           "archmage-registry",
+		Short:         "Serve an OCI registry from a directory",
+		Long:          long,
 		Example:       "  archmage-registry --dir /var/lib/images --listen 127.0.0.1:5000",
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -18,7 +18,8 @@ import (
 )
 
 // registries are those that scripts/engines starts, by the variable that says
-// where: distribution 2 as Debian has it, and distribution 3.
+// where: distribution 2 as Debian has it, and distribution 3; and the project's
+// own, which the test starts.
 var registries = []struct {
 	name, at string
 	tls      bool // behind a password, with a certificate of a private CA
@@ -27,11 +28,12 @@ var registries = []struct {
 	{"v3", "ENGINES_REGISTRY3", false},
 	{"v2-tls", "ENGINES_REGISTRY_TLS", true},
 	{"v3-tls", "ENGINES_REGISTRY3_TLS", true},
+	{"own", "", false},
 }
 
 // TestEnginesRegistries runs testdata/engines/registry/*.txtar against each of
-// these; the scripts named login_* against those behind TLS alone. Besides what
-// [TestEngines] sets, a script has
+// these; the scripts named login_* against those behind TLS alone, and own_*
+// against archmage-registry. Besides what [TestEngines] sets, a script has
 //
 //	HOST            host:port of the registry
 //	CA, LOGIN       certificate of the private CA, user:password; empty without TLS
@@ -59,6 +61,12 @@ func TestEnginesRegistries(t *testing.T) {
 			if !r.tls {
 				files = without(files, "login_")
 			}
+			at := os.Getenv(r.at)
+			if r.at == "" {
+				at = store(t, buildStore(t)).Host
+			} else {
+				files = without(files, "own_")
+			}
 			outside := t.TempDir()
 			testscript.Run(t, testscript.Params{
 				Files:               files,
@@ -66,13 +74,12 @@ func TestEnginesRegistries(t *testing.T) {
 				Setup: func(e *testscript.Env) error {
 					ran.Add(1)
 					name := filepath.Base(e.WorkDir)
-					at := os.Getenv(r.at)
 					return errors.Join(
 						setup(e, filepath.Join(outside, name), goenv),
 						addEngines(e, append(env,
 							"HOST="+at, "REGISTRY="+at+"/"+run+"/"+strings.TrimPrefix(name, "script-"),
 							"IMAGE_MIRRORS=docker.io="+hub, "LOAD=false")),
-						logIn(e, at, r.tls))
+						logIn(e, at, r.tls), plainHTTP(e, at))
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": exits, "repo": makeRepository, "index": printIndex, "machine": checkMachine,
@@ -107,4 +114,19 @@ func logIn(e *testscript.Env, host string, login bool) error {
 	}
 	e.Setenv("DOCKER_CONFIG", dir)
 	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
+}
+
+// plainHTTP has a script's skopeo speak plain HTTP with one more registry than
+// those that scripts/engines starts.
+func plainHTTP(e *testscript.Env, host string) error {
+	dir := filepath.Dir(e.Getenv("HOME"))
+	conf := filepath.Join(dir, "registries.conf")
+	text := fmt.Appendf(nil, "[[registry]]\nlocation = %q\ninsecure = true\n", host)
+	skopeo := filepath.Join(dir, "engines", "skopeo")
+	program, err := os.Readlink(skopeo)
+	if err != nil || strings.HasPrefix(host, os.Getenv("ENGINES_TLS_HOST")) {
+		return err
+	}
+	return errors.Join(os.WriteFile(conf, text, 0o644), os.Remove(skopeo),
+		os.WriteFile(skopeo, fmt.Appendf(nil, "#!/bin/sh\nexec %s --registries-conf %s \"$@\"\n", program, conf), 0o755))
 }

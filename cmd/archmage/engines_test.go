@@ -109,7 +109,7 @@ func addEngines(e *testscript.Env, env []string) error {
 		return err
 	}
 	var errs []error
-	for _, name := range []string{"docker", "buildah", "skopeo", "crane"} {
+	for _, name := range []string{"docker", "buildah", "skopeo", "crane", "curl"} {
 		path, err := exec.LookPath(name)
 		if err == nil {
 			err = os.Symlink(path, filepath.Join(dir, name))
