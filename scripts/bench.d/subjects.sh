@@ -45,7 +45,7 @@ prepare() {
   say "preparing $1"
   mkdir -p "$home"
   case $1 in
-    fleet) new_fleet "$home/archmage" --commands "$commands" --base "$base" ;;
+    fleet) new_fleet "$home/archmage" --commands "$commands" --imports "$imports" --base "$base" ;;
     *) copy_repository "$home/archmage" ;;
   esac
   "$archmage" plan --json -C "$home/archmage" --platforms "$platforms" >"$home/plan.json"

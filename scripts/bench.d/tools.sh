@@ -66,7 +66,7 @@ buildah_ready() {
     to=$1/buildah/$name:v1
     buildah manifest rm "$to" >/dev/null 2>&1 || true
     buildah build --layers --platform "$platforms" --jobs 0 --manifest "$to" -f "$dockerfile" "$context"
-    buildah manifest push --all "$to" "docker://$to"
+    buildah manifest push --all --tls-verify=false "$to" "docker://$to"
   done <"$images"
 }
 limit() {

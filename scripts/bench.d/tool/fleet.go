@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -46,6 +47,9 @@ func fleetVerb(args []string) error {
 	}
 	if *commands < 1 || *platforms < 1 || *platforms > len(fleetPlatforms) || flags.NArg() > 0 {
 		return fmt.Errorf("fleet: at least one command, and 1 to %d platforms", len(fleetPlatforms))
+	}
+	if !slices.Contains([]string{"k8s", "http", "none"}, f.Imports) {
+		return fmt.Errorf("fleet: imports are k8s, http or none, not %q", f.Imports)
 	}
 	f.Platforms = fleetPlatforms[:*platforms]
 	for n := range *commands {

@@ -70,7 +70,7 @@ func (c *cell) read(dir fs.FS, tool string) error {
 	for _, name := range files {
 		parts := strings.Split(strings.TrimPrefix(name, tool+"."), ".")
 		round, err := strconv.Atoi(parts[0])
-		if err != nil || len(parts) != 2 {
+		if err != nil || len(parts) != 2 || parts[1] == "log" {
 			continue
 		}
 		text, err := fs.ReadFile(dir, name)
