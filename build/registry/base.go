@@ -32,8 +32,19 @@ type Base struct {
 // Image is the image itself. Its layers are read when they are asked for,
 // under ctx, and can be mounted when they are pushed to the same registry.
 func (b Base) Image(ctx context.Context) (v1.Image, error) {
-	img, err := newImage(b.manifest, b.from.opener(ctx), b.from.repo.Digest(b.Manifest))
+	img, err := newImage(b.manifest, b.opener(ctx), b.from.repo.Digest(b.Manifest))
 	return img, b.from.fail("read", b.Manifest, err)
+}
+
+// opener reads blobs under ctx, but for the config, which is here.
+func (b Base) opener(ctx context.Context) opener {
+	config, read := digestOf(b.Config), b.from.opener(ctx)
+	return func(d v1.Descriptor) (io.ReadCloser, error) {
+		if d.Digest == config {
+			return io.NopCloser(bytes.NewReader(b.Config)), nil
+		}
+		return read(d)
+	}
 }
 
 // NoPlatformError says that an index has no image for a platform.
@@ -61,7 +72,7 @@ func (c *Client) Resolve(ctx context.Context, ref string, p platform.Platform) (
 		return Base{}, err
 	}
 	return c.bases.get(ctx, full+" "+p.String(), func() (Base, error) {
-		top, err := c.named.get(ctx, full, func() (Manifest, error) { return repo.manifest(ctx, id) })
+		top, err := c.named.get(ctx, full, func() (Manifest, error) { return repo.namedBase(ctx, id) })
 		if err != nil {
 			return Base{}, repo.baseError(full, id, err)
 		}
@@ -128,7 +139,11 @@ func (r *remote) load(ctx context.Context, b *Base) error {
 	if err != nil {
 		return err
 	}
-	if b.Config, err = img.RawConfigFile(); err != nil {
+	manifest, err := img.Manifest()
+	if err != nil {
+		return err
+	}
+	if b.Config, err = r.baseConfig(ctx, manifest.Config, img.RawConfigFile); err != nil {
 		return err
 	}
 	spec, err := configPlatform(b.Config)
@@ -150,7 +165,7 @@ func (r *remote) choose(ctx context.Context, b *Base, p platform.Platform) error
 	match := platforms.Only(specs.Platform{OS: p.OS, Architecture: p.Arch, Variant: p.Variant})
 	for _, d := range candidates(index, match) {
 		child := *b
-		if child.manifest, err = r.manifest(ctx, d.Digest.String()); err != nil {
+		if child.manifest, err = r.baseManifest(ctx, d.Digest.String()); err != nil {
 			return err
 		}
 		if err := r.load(ctx, &child); err != nil {

@@ -16,17 +16,22 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/archmage-go/archmage/build/cache"
 )
 
 // Options says how registries are reached. The zero value is usable: no
-// retries, anonymous but for the user's docker login, one blob at a time.
+// retries, anonymous but for the user's docker login, one blob at a time, nothing
+// remembered.
 type Options struct {
 	Auth    Auth
 	Mirrors []Mirror
 
 	RetryMax   int           // repeats of one request, beyond the first try
 	RetryDelay time.Duration // first pause; it doubles
-	Jobs       int           // blobs of one image moved at once; 0 is 1
+	Jobs       int           // blobs sent at once, of all images together; 0 is 1
+
+	Facts cache.Store // remembers manifests and configs of bases between clients
 
 	Transport http.RoundTripper // nil: TLS with the system's roots, proxies as the environment says
 	Notify    func(Wait)        // told of every pause before it begins, from any goroutine; may be nil
@@ -49,13 +54,17 @@ type Mirror struct{ Prefix, To string }
 // Client talks to registries. It is safe for concurrent use, and it remembers
 // for its lifetime what it has resolved, logged in to and seen.
 type Client struct {
-	jobs     int
 	mirrors  []Mirror
 	keys     *keychain
 	pace     *pacer
 	base     http.RoundTripper
+	facts    cache.Store
+	uploads  chan struct{} // a place for each that may run at once
+	pings    memo[string, greeting]
 	sessions memo[string, http.RoundTripper]
 	blobs    memo[string, struct{}] // repository@digest: known to be there
+	sent     memo[string, string]   // host@digest: the repository that it was uploaded to
+	read     recent
 	bases    memo[string, Base]
 	named    memo[string, Manifest] // what a base's reference names
 }
@@ -65,27 +74,35 @@ func New(o Options) *Client {
 	pace := &pacer{max: o.RetryMax, delay: o.RetryDelay, notify: o.Notify, clock: o.Clock.orReal()}
 	inner := o.Transport
 	if inner == nil {
-		inner = defaultTransport()
+		inner = defaultTransport(max(o.Jobs, 1))
 	}
 	return &Client{
-		jobs:    max(o.Jobs, 1),
 		mirrors: tidy(o.Mirrors),
 		keys:    &keychain{auth: o.Auth},
 		pace:    pace,
 		base:    &judge{inner: inner, pace: pace},
+		facts:   o.Facts,
+		uploads: make(chan struct{}, max(o.Jobs, 1)),
 	}
 }
 
 // defaultTransport is net/http's with more idle connections per host, since a
 // run talks to one or two hosts, and with an end to waiting for a registry that
 // took a whole blob and never answers.
-func defaultTransport() http.RoundTripper {
+//
+// It speaks HTTP/1.1. With HTTP/2 all uploads share one connection, and what may
+// be under way on that is the server's choice: 64 KB with nginx, which is 3 MB/s
+// over 20 ms. So there are connections for all uploads, and some for questions.
+func defaultTransport(uploads int) *http.Transport {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          100,
-		MaxIdleConnsPerHost:   50,
+		Protocols:             &protocols,
+		MaxIdleConns:          2 * (uploads + askedAtOnce),
+		MaxIdleConnsPerHost:   uploads + askedAtOnce,
+		MaxConnsPerHost:       uploads + askedAtOnce,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: 5 * time.Minute,

@@ -32,7 +32,7 @@ func (c *Client) Offer(ctx context.Context, ref string) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	top, err := c.named.get(ctx, full, func() (Manifest, error) { return repo.manifest(ctx, id) })
+	top, err := c.named.get(ctx, full, func() (Manifest, error) { return repo.namedBase(ctx, id) })
 	if err != nil {
 		return Offer{}, repo.baseError(full, id, err)
 	}
@@ -57,7 +57,7 @@ func (r *remote) offered(ctx context.Context, o *Offer, top Manifest) error {
 		case d.Platform != nil:
 			o.add(specOf(*d.Platform))
 		default:
-			child, err := r.manifest(ctx, d.Digest.String())
+			child, err := r.baseManifest(ctx, d.Digest.String())
 			if err == nil {
 				err = r.offer(ctx, o, child)
 			}

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// askedAtOnce is how many blobs of one image are asked for at once.
+const askedAtOnce = 8
+
 // PutImage implements [Repository].
 func (r *remote) PutImage(ctx context.Context, ref string, img v1.Image) (v1.Descriptor, error) {
 	d, err := r.putImage(ctx, ref, img)
@@ -25,7 +28,7 @@ func (r *remote) putImage(ctx context.Context, ref string, img v1.Image) (v1.Des
 		return v1.Descriptor{}, err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(r.client.jobs)
+	group.SetLimit(askedAtOnce)
 	for _, b := range blobs {
 		group.Go(func() error { return r.putBlob(groupCtx, b) })
 	}
@@ -36,8 +39,9 @@ func (r *remote) putImage(ctx context.Context, ref string, img v1.Image) (v1.Des
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	if err := r.putManifest(ctx, ref, m); err != nil {
-		return v1.Descriptor{}, err
+	confirmed, err := r.putManifest(ctx, ref, m)
+	if err != nil || confirmed {
+		return m.Descriptor(), err
 	}
 	got, err := r.Head(ctx, ref)
 	if err == nil && got.Digest != m.Digest {
@@ -90,12 +94,15 @@ func manifestOf(img v1.Image) (Manifest, error) {
 
 // PutManifest implements [Repository].
 func (r *remote) PutManifest(ctx context.Context, ref string, m Manifest) error {
-	return r.fail("push", ref, r.putManifest(ctx, ref, m))
+	_, err := r.putManifest(ctx, ref, m)
+	return r.fail("push", ref, err)
 }
 
-func (r *remote) putManifest(ctx context.Context, ref string, m Manifest) error {
+// putManifest writes m; confirmed is whether the registry has said what it holds
+// now.
+func (r *remote) putManifest(ctx context.Context, ref string, m Manifest) (confirmed bool, err error) {
 	if err := checkPut(ref, m); err != nil {
-		return err
+		return false, err
 	}
 	resp, err := r.send(ctx, call{
 		method: http.MethodPut, path: "manifests/" + ref, body: m.Raw,
@@ -103,14 +110,15 @@ func (r *remote) putManifest(ctx context.Context, ref string, m Manifest) error 
 		ok:     []int{http.StatusCreated, http.StatusOK, http.StatusAccepted},
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
-	if got := resp.Header.Get("Docker-Content-Digest"); got != "" && got != m.Digest.String() {
-		return fmt.Errorf("digest mismatch: sent %s, the registry stored %s", m.Digest, got)
+	got := resp.Header.Get("Docker-Content-Digest")
+	if got != "" && got != m.Digest.String() {
+		return false, fmt.Errorf("digest mismatch: sent %s, the registry stored %s", m.Digest, got)
 	}
 	r.wrote.Store(ref, m.Digest)
 	r.wrote.Store(m.Digest.String(), m.Digest)
-	return nil
+	return got != "", nil
 }
 
 // checkRef refuses what is neither a tag nor a digest, before anything is sent.

@@ -185,6 +185,9 @@ func (r *remote) manifest(ctx context.Context, ref string) (Manifest, error) {
 	if said, ok := contentDigest(resp); ok && !isDigest(ref) && said != digestOf(raw) {
 		return r.reread(ctx, said, m, err)
 	}
+	if err == nil {
+		r.client.read.keep(r.name, m)
+	}
 	return m, err
 }
 
@@ -214,11 +217,15 @@ func mediaTypeOf(resp *http.Response) types.MediaType {
 	return types.MediaType(mt)
 }
 
-// Image implements [Repository].
+// Image implements [Repository]. A manifest that this client has just read,
+// mostly by its tag, is not read again.
 func (r *remote) Image(ctx context.Context, digest string) (v1.Image, error) {
-	m, err := r.Manifest(ctx, digest)
-	if err != nil {
-		return nil, err
+	m, ok := r.client.read.get(r.name, digest)
+	if !ok {
+		var err error
+		if m, err = r.Manifest(ctx, digest); err != nil {
+			return nil, err
+		}
 	}
 	img, err := newImage(m, r.opener(ctx), r.repo.Digest(digest))
 	return img, r.fail("read", digest, err)

@@ -44,8 +44,9 @@ type Repository interface {
 	HasBlob(ctx context.Context, digest string) error
 
 	// PutImage writes what img holds and is not there yet, then ref, and reads
-	// ref back. Layers are streamed; those that another repository of the same
-	// registry has are mounted.
+	// ref back where the registry did not say what it stored. Layers are
+	// streamed; those that another repository of the same registry has are
+	// mounted.
 	PutImage(ctx context.Context, ref string, img v1.Image) (v1.Descriptor, error)
 
 	// PutManifest writes m under ref. What m refers to has to be there.

@@ -33,7 +33,7 @@ func (c *Client) session(ctx context.Context, repo name.Repository, mode Mode, a
 		if err != nil {
 			return nil, err
 		}
-		door := &guard{registry: repo.RegistryStr(), plain: loopback(repo.RegistryStr()), secret: auth != authn.Anonymous, inner: c.base}
+		door := &guard{registry: repo.RegistryStr(), plain: loopback(repo.RegistryStr()), secret: auth != authn.Anonymous, inner: c.base, pings: &c.pings}
 		login, err := transport.NewWithContext(ctx, repo.Registry, auth, transport.NewUserAgent(door, "archmage"), scopes)
 		if err != nil {
 			return nil, fmt.Errorf("log in to %s: %w", displayHost(repo.RegistryStr()), err)
@@ -65,6 +65,7 @@ type guard struct {
 	plain    bool
 	secret   bool // there are credentials
 	inner    http.RoundTripper
+	pings    *memo[string, greeting]
 }
 
 var errElsewhere = errors.New("the login is redirected to another host, which gets no credentials")
@@ -101,7 +102,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if g.plain {
 		fresh.URL.Scheme = "http"
 	}
-	resp, err := g.inner.RoundTrip(fresh)
+	resp, err := g.greeted(fresh)
 	if resp != nil {
 		resp.Request = fresh // the scheme that was used is what callers go by
 	}

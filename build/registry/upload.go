@@ -24,17 +24,53 @@ func (r *remote) putBlob(ctx context.Context, l v1.Layer) error {
 		_, err := r.send(ctx, call{method: http.MethodHead, path: "blobs/" + h.String(), ok: []int{http.StatusOK}})
 		var final *answer
 		if errors.As(err, &final) {
-			err = r.upload(ctx, l, h) // absent, or a registry that denies the question
+			err = r.bring(ctx, l, h) // absent, or a registry that denies the question
 		}
 		return struct{}{}, err
 	})
 	return err
 }
 
-// upload mounts a blob from where it is known to be, or sends it. A session of
-// an upload that failed is not taken up again: the whole upload is repeated.
-func (r *remote) upload(ctx context.Context, l v1.Layer, h v1.Hash) error {
+// worthAMount is the least size, in bytes, of a blob that one repository waits
+// for while it is sent to another, to mount it from there. What is smaller is
+// sent in less time than a login for two repositories takes.
+const worthAMount = 1 << 20
+
+// bring mounts a blob from where it is known to be, or sends it. What several
+// images of a run have in common, mostly layers of a base, is sent to the first
+// of them alone.
+func (r *remote) bring(ctx context.Context, l v1.Layer, h v1.Hash) error {
 	from := r.mountSource(l)
+	size, err := l.Size()
+	if err != nil {
+		return err
+	}
+	if from != "" || size < worthAMount {
+		return r.upload(ctx, l, h, from)
+	}
+	mine := false
+	at, err := r.client.sent.get(ctx, r.host()+"@"+h.String(), func() (string, error) {
+		mine = true
+		return r.repo.RepositoryStr(), r.upload(ctx, l, h, "")
+	})
+	if mine {
+		return err
+	}
+	if err != nil {
+		at = "" // it failed there, which says nothing of here
+	}
+	return r.upload(ctx, l, h, at)
+}
+
+// upload mounts a blob from a repository, "" being none, or sends it. A session
+// of an upload that failed is not taken up again: the whole upload is repeated.
+func (r *remote) upload(ctx context.Context, l v1.Layer, h v1.Hash, from string) error {
+	select {
+	case r.client.uploads <- struct{}{}:
+		defer func() { <-r.client.uploads }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	var also []string
 	if from != "" {
 		also = append(also, from)
