@@ -51,10 +51,12 @@ func imagesOf(ctx context.Context, repo registry.Repository, m registry.Manifest
 		return nil, err
 	}
 	found := make([]Image, len(list))
-	for i, d := range list {
-		if found[i], _, err = describe(ctx, repo, d); err != nil {
-			return nil, err
-		}
+	err = together(ctx, len(list), func(i int) (err error) {
+		found[i], _, err = describe(ctx, repo, list[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return found, nil
 }

@@ -206,19 +206,17 @@ func hasLayers(ctx context.Context, repo registry.Repository, img v1.Image, what
 	if err != nil {
 		return err
 	}
-	for i, l := range manifest.Layers {
+	return gone(what, together(ctx, len(manifest.Layers), func(i int) error {
+		l := manifest.Layers[i]
 		if !l.MediaType.IsDistributable() {
-			continue
+			return nil
 		}
 		err := repo.HasBlob(ctx, l.Digest.String())
 		if errors.Is(err, registry.ErrAbsent) {
 			err = fmt.Errorf("layer %d: %w", i+1, err)
 		}
-		if err != nil {
-			return gone(what, err)
-		}
-	}
-	return nil
+		return err
+	}))
 }
 
 func orNone(list []string) string {

@@ -127,26 +127,31 @@ func (p Promotion) whole(ctx context.Context, m registry.Manifest, o Options) ([
 		return nil, refuse(what, "it is an index without images")
 	}
 	found := make([]Image, len(list))
-	for i, d := range list {
-		is, img, err := describe(ctx, p.source(), d)
-		if err != nil {
-			return nil, err
-		}
-		if is.Absent {
-			return nil, refuse(what, "it is incomplete: %s %s is not there, or its config is not", is.Platform, is.Digest)
-		}
-		if img == nil {
-			return nil, refuse(what, "%s in it is an index again", is.Digest)
-		}
-		if o.Revision != "" && is.Revision != o.Revision {
-			return nil, refuse(what, "the revision of %s is %s, not %s", is.Platform, orNone([]string{is.Revision}), o.Revision)
-		}
-		if err := hasLayers(ctx, p.source(), img, what); err != nil {
-			return nil, err
-		}
-		found[i] = is
+	err = together(ctx, len(list), func(i int) (err error) {
+		found[i], err = p.entire(ctx, list[i], o)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return found, p.hasRest(ctx, m)
+}
+
+// entire describes one image of a source.
+func (p Promotion) entire(ctx context.Context, d v1.Descriptor, o Options) (Image, error) {
+	what := "promote " + p.ref()
+	is, img, err := describe(ctx, p.source(), d)
+	switch {
+	case err != nil:
+		return is, err
+	case is.Absent:
+		return is, refuse(what, "it is incomplete: %s %s is not there, or its config is not", is.Platform, is.Digest)
+	case img == nil:
+		return is, refuse(what, "%s in it is an index again", is.Digest)
+	case o.Revision != "" && is.Revision != o.Revision:
+		return is, refuse(what, "the revision of %s is %s, not %s", is.Platform, orNone([]string{is.Revision}), o.Revision)
+	}
+	return is, hasLayers(ctx, p.source(), img, what)
 }
 
 // hasRest asks for the entries of an index that are no images, such as
