@@ -87,7 +87,7 @@ func (e evaluator) evaluate(ctx context.Context, images []plan.Image) (map[strin
 	recipes := map[string][]*dockerfile.Recipe{}
 	var errs [][]error
 	var group errgroup.Group
-	group.SetLimit(e.Jobs)
+	group.SetLimit(e.atOnce())
 	for i, img := range images {
 		list := make([]*dockerfile.Recipe, len(img.Platforms))
 		failed := make([]error, len(img.Platforms))
@@ -101,6 +101,15 @@ func (e evaluator) evaluate(ctx context.Context, images []plan.Image) (map[strin
 	}
 	_ = group.Wait()
 	return recipes, joinImages(errs)
+}
+
+// atOnce is how many recipes are made at once: those that ask for bases wait for
+// registries most of the time.
+func (e evaluator) atOnce() int {
+	if e.bases == nil {
+		return e.Jobs
+	}
+	return requests(e.Settings)
 }
 
 // joinImages joins the errors of all images. A Dockerfile that is wrong for

@@ -57,14 +57,18 @@ func (p *Project) labelsOn(bases *image.Bases) func(plan.Image, *dockerfile.Reci
 	}
 }
 
-// buildLegs builds and writes every leg, several at once.
+// buildLegs builds and writes every leg, several at once: as many are built as
+// there are jobs, while others are on their way to the registry.
 func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (err error) {
 	blobs, err := image.NewBlobs("", rootfs.Indexes(p.cache(cacheLayers)))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, blobs.Close()) }()
-	l := legs{Project: p, work: w, bases: bases, blobs: blobs, repos: repositories{Project: p, remote: p.Push}}
+	l := legs{
+		Project: p, work: w, bases: bases, blobs: blobs, repos: repositories{Project: p, remote: p.Push},
+		building: make(chan struct{}, p.Jobs),
+	}
 	if err := l.claim(); err != nil {
 		return err
 	}
@@ -72,11 +76,12 @@ func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (e
 	images := make([]v1.Image, len(w.plan.Legs))
 	failed := make([]error, len(w.plan.Legs))
 	var group errgroup.Group
-	group.SetLimit(p.Jobs)
+	group.SetLimit(p.Jobs + 2*requests(p.Settings)) // as many wait to be pushed as are pushed
 	for _, leg := range w.plan.LeftOut {
 		p.console.Note("%s is left out for %s: %s", leg.Image, leg.Platform, leg.Why)
 	}
 	for i, leg := range w.plan.Legs {
+		l.building <- struct{}{} // here, so that legs are begun in the plan's order
 		group.Go(func() error {
 			receipts[i], images[i], failed[i] = l.build(ctx, leg)
 			return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -21,6 +22,8 @@ type legs struct {
 	bases *image.Bases
 	blobs *image.Blobs
 	repos repositories
+
+	building chan struct{} // holds one for each leg that is not on its way yet
 }
 
 // claim marks the directories that legs and their receipts will be written to.
@@ -42,7 +45,11 @@ func (l legs) claim() error {
 	return nil
 }
 
+// build has a place among those that are built, and gives it up when there is
+// nothing left to do but to push.
 func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Image, error) {
+	release := sync.OnceFunc(func() { <-l.building })
+	defer release()
 	if err := ctx.Err(); err != nil {
 		return publish.Receipt{}, nil, err
 	}
@@ -65,6 +72,9 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 		result, err = push.Repo.Image(ctx, r.Digest)
 	case !kept:
 		if result, err = l.make(ctx, leg, img, recipe); err == nil {
+			if l.repos.remote {
+				release()
+			}
 			r, err = publish.PushLeg(ctx, push, result)
 		}
 	}

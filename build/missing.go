@@ -30,7 +30,7 @@ func (p *Project) absent(ctx context.Context, legs []plan.Leg) (map[legKey]bool,
 		}
 		asked[i] = publish.Push{Image: leg.Image, Repo: repo, Leg: publish.Leg{Platform: leg.Platform, Tag: leg.Tag}, Fixed: fixed}
 	}
-	missing, err := publish.Missing(ctx, asked, p.Commit.Revision, p.Jobs)
+	missing, err := publish.Missing(ctx, asked, p.Commit.Revision, requests(p.Settings))
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/archmage-go/archmage/build/cache"
 	"github.com/archmage-go/archmage/build/config"
 	"github.com/archmage-go/archmage/build/console"
 	"github.com/archmage-go/archmage/build/registry"
@@ -54,13 +55,21 @@ func Open(ctx context.Context, src config.Source, c *console.Console) (*Project,
 	if s.Force {
 		c.Note("IMAGE_FORCE is set: what is otherwise refused is overwritten")
 	}
-	return &Project{Settings: s, runner: src.Runner, console: c, client: registry.New(clientOptions(s, c))}, nil
+	p := &Project{Settings: s, runner: src.Runner, console: c}
+	o := clientOptions(s, c)
+	o.Facts = cache.Store{Dir: p.cacheDir(cacheBases), Limit: cacheLimit(cacheBases)}
+	p.client = registry.New(o)
+	return p, nil
 }
+
+// requests is how many go to a registry at once: what they wait for is the
+// network, whatever the number of CPUs is.
+func requests(s *config.Settings) int { return max(s.Jobs, 8) }
 
 func clientOptions(s *config.Settings, c *console.Console) registry.Options {
 	o := registry.Options{
 		Auth:     registry.Auth(s.Auth),
-		RetryMax: s.RetryMax, RetryDelay: s.RetryDelay, Jobs: s.Jobs,
+		RetryMax: s.RetryMax, RetryDelay: s.RetryDelay, Jobs: requests(s),
 		Notify: func(w registry.Wait) { c.Note("%s", w) },
 	}
 	for _, m := range s.Mirrors {

@@ -119,7 +119,7 @@ func (p *Project) checkShared(img plan.Image, tags []string) error {
 }
 
 func (p *Project) publishOptions() publish.Options {
-	return publish.Options{Jobs: p.Jobs, Force: p.Force, Revision: p.Revision, Before: p.before}
+	return publish.Options{Jobs: requests(p.Settings), Force: p.Force, Revision: p.Revision, Before: p.before}
 }
 
 // report prints every tag with what it names now. What moved before an
