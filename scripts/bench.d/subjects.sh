@@ -86,7 +86,7 @@ shared_package() {
   local dir
   while read -r _ dir; do
     go list -deps -f '{{if and .Module (not .Standard)}}{{if .Module.Main}}{{if ne .Name "main"}}{{.Dir}}{{end}}{{end}}{{end}}' "./$dir" </dev/null
-  done <"$commands_list" | grep . | sed "s,^$PWD/,," | sort | uniq -c | sort -k1,1nr -k2 | awk '$1 > 1 || NR == 1 { print $2; exit }'
+  done <"$commands_list" | { grep . || true; } | sed "s,^$PWD/,," | sort | uniq -c | sort -k1,1nr -k2 | awk '$1 > 1 || NR == 1 { print $2; exit }'
 }
 
 # change DIR PACKAGE VALUE: a line of it, which reaches the binary.
