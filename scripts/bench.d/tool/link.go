@@ -70,13 +70,13 @@ func linkVerb(ctx context.Context, args []string) error {
 }
 
 func (n *link) relay(client net.Conn) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	time.Sleep(n.rtt) // the handshake, which loopback has answered at once
 	server, err := net.Dial("tcp", n.to)
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	var both sync.WaitGroup
 	both.Go(func() { n.up.carry(server, client, n.rtt/2) })
 	both.Go(func() { n.down.carry(client, server, n.rtt/2) })
@@ -115,7 +115,7 @@ func (w *wire) carry(to, from net.Conn, delay time.Duration) {
 		_ = half.CloseWrite() // the other side may be gone
 	}
 	_, _ = io.Copy(io.Discard, from) // nothing is left but after a failed write
-	for range flights {              //nolint:revive // drains, so that the reader ends
+	for range flights {              // drained, so that the reader ends
 	}
 }
 

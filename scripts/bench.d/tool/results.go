@@ -108,8 +108,11 @@ func parse(kind string, text []byte) (map[string]float64, error) {
 		var report struct {
 			Results []struct{ Median, User, System float64 }
 		}
-		if err := json.Unmarshal(text, &report); err != nil || len(report.Results) != 1 {
-			return nil, fmt.Errorf("not a result of hyperfine: %v", err)
+		if err := json.Unmarshal(text, &report); err != nil {
+			return nil, fmt.Errorf("read a result of hyperfine: %w", err)
+		}
+		if len(report.Results) != 1 {
+			return nil, fmt.Errorf("hyperfine measured %d commands, not one", len(report.Results))
 		}
 		r := report.Results[0]
 		return map[string]float64{wall: r.Median, cpu: r.User + r.System}, nil
