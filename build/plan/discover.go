@@ -55,7 +55,7 @@ func Commands(ctx context.Context, r run.Runner, root string, platforms []platfo
 	if err != nil {
 		return Discovered{}, fmt.Errorf("find commands: %w", err)
 	}
-	packages, failed, err := list(ctx, r, root, s.modules, platforms, env)
+	packages, failed, err := s.list(ctx, r, root, platforms, env)
 	if err != nil {
 		return Discovered{}, err
 	}

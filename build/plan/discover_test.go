@@ -310,7 +310,9 @@ func (l *listing) Run(_ context.Context, c run.Cmd) error {
 }
 
 func TestGoIsAskedOncePerModuleAndPlatform(t *testing.T) {
-	root := repoOf(t, map[string]string{"go.mod": gomod("m"), "cmd/a/a.go": "main", "lib/lib.go": "package lib\n", "lib/go.mod": gomod("lib")})
+	root := repoOf(t, map[string]string{
+		"go.mod": gomod("m"), "cmd/a/a.go": "main", "cmd/a/a_arm.go": "main", "lib/lib.go": "package lib\n", "lib/go.mod": gomod("lib"),
+	})
 	l := &listing{}
 	platforms, _, _ := platform.ParseList("linux/arm/v6 linux/amd64")
 	if _, err := Commands(t.Context(), l, root, platforms, "GOFLAGS=-tags=x"); err != nil {
@@ -318,11 +320,44 @@ func TestGoIsAskedOncePerModuleAndPlatform(t *testing.T) {
 	}
 	slices.Sort(l.calls)
 	want := []string{
-		filepath.Base(root) + " GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0 GOFLAGS=-tags=x go list -e -json=Dir,ImportPath,Name,GoFiles,CgoFiles,Error ./cmd/...",
-		filepath.Base(root) + " GOOS=linux GOARCH=arm GOARM=6 CGO_ENABLED=0 GOFLAGS=-tags=x go list -e -json=Dir,ImportPath,Name,GoFiles,CgoFiles,Error ./cmd/...",
+		filepath.Base(root) + " GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0 GOFLAGS=-tags=x go list -e -find -json=Dir,ImportPath,Name,GoFiles,CgoFiles,Error ./cmd/...",
+		filepath.Base(root) + " GOOS=linux GOARCH=arm GOARM=6 CGO_ENABLED=0 GOFLAGS=-tags=x go list -e -find -json=Dir,ImportPath,Name,GoFiles,CgoFiles,Error ./cmd/...",
 	}
 	if !slices.Equal(l.calls, want) {
 		t.Errorf("got\n%s", strings.Join(l.calls, "\n"))
+	}
+}
+
+// The go command is not asked again where its answer is known.
+func TestPlatformsThatNoConstraintTellsApartAreAskedAboutOnce(t *testing.T) {
+	platforms, _, _ := platform.ParseList("linux/amd64 linux/arm64 linux/arm/v7 darwin/arm64")
+	const once, each = 2, 4
+	for name, c := range map[string]struct {
+		file, text string
+		asked      int
+	}{
+		"none":                    {"b.go", "main", once},
+		"system":                  {"b_linux.go", "main", once},
+		"tag":                     {"b.go", "//go:build special || !cgo\n\npackage main\n", once},
+		"architecture not wanted": {"b.go", "//go:build !mips\n\npackage main\n", once},
+		"architecture":            {"b.go", "//go:build !arm\n\npackage main\n", each},
+		"either":                  {"b.go", "//go:build linux || (special && arm64)\n\npackage main\n", each},
+		"feature":                 {"b.go", "//go:build arm.6\n\npackage main\n", each},
+		"old form":                {"b.go", "// +build arm\n\npackage main\n", each},
+		"name":                    {"b_amd64.go", "main", each},
+		"both in name":            {"b_windows_arm64.go", "main", each},
+		"of another system":       {"b_plan9.go", "//go:build amd64\n\npackage main\n", each},
+		"broken":                  {"b_arm64.go", "package (\n", each},
+	} {
+		root := repoOf(t, map[string]string{"go.mod": gomod("m"), "cmd/a/a.go": "main", "cmd/a/" + c.file: c.text})
+		l := &listing{}
+		found, err := Commands(t.Context(), l, root, platforms)
+		if err != nil || len(l.calls) != c.asked {
+			t.Errorf("%s: asked %q, %v", name, l.calls, err)
+		}
+		if len(found.Commands) != 1 || !slices.Equal(found.Commands[0].Platforms, platforms) {
+			t.Errorf("%s: found %+v", name, found.Commands)
+		}
 	}
 }
 

@@ -30,17 +30,18 @@ type goPackage struct {
 func (p goPackage) isMain() bool { return p.Name == "main" && len(p.GoFiles)+len(p.CgoFiles) > 0 }
 
 // list asks the go command for the packages of every module on every platform:
-// by directory, at the platform's index. Build constraints decide per platform,
-// and one call takes about 20 ms. failed says why a nested module has none.
-func list(ctx context.Context, r run.Runner, root string, modules []goModule, platforms []platform.Platform, env []string) (packages map[string][]goPackage, failed map[string]string, err error) {
-	outs := make([][]goPackage, len(modules)*len(platforms))
+// by directory, at the platform's index. Platforms that no build constraint tells
+// apart are asked about once. failed says why a nested module has none.
+func (s sources) list(ctx context.Context, r run.Runner, root string, platforms []platform.Platform, env []string) (packages map[string][]goPackage, failed map[string]string, err error) {
+	asked, as := s.distinct(root, platforms)
+	outs := make([][]goPackage, len(s.modules)*len(asked))
 	errs := make([]error, len(outs))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range modules {
-		for j, p := range platforms {
+	for i, m := range s.modules {
+		for j, p := range asked {
 			if len(m.patterns) > 0 {
-				k := i*len(platforms) + j
+				k := i*len(asked) + j
 				group.Go(func() error {
 					outs[k], errs[k] = listOne(ctx, r, m.command(root, p, env))
 					return nil
@@ -52,7 +53,7 @@ func list(ctx context.Context, r run.Runner, root string, modules []goModule, pl
 	packages, failed = map[string][]goPackage{}, map[string]string{}
 	var fatal []error
 	for k, out := range outs {
-		m := modules[k/len(platforms)]
+		m := s.modules[k/len(asked)]
 		if err := errs[k]; err != nil {
 			var said *GoError
 			if errors.As(err, &said) && m.dir != "." {
@@ -66,15 +67,19 @@ func list(ctx context.Context, r run.Runner, root string, modules []goModule, pl
 			if packages[dir] == nil {
 				packages[dir] = make([]goPackage, len(platforms))
 			}
-			packages[dir][k%len(platforms)] = p
+			for i := range platforms {
+				if as[i] == k%len(asked) {
+					packages[dir][i] = p
+				}
+			}
 		}
 	}
 	return packages, failed, once(fatal)
 }
 
 func (m goModule) command(root string, p platform.Platform, env []string) run.Cmd {
-	return run.Cmd{
-		Name: "go", Args: append([]string{"list", "-e", "-json=Dir,ImportPath,Name,GoFiles,CgoFiles,Error"}, m.patterns...),
+	return run.Cmd{ // -find leaves out what a package imports, which takes longer than all else
+		Name: "go", Args: append([]string{"list", "-e", "-find", "-json=Dir,ImportPath,Name,GoFiles,CgoFiles,Error"}, m.patterns...),
 		Dir: filepath.Join(root, filepath.FromSlash(m.dir)),
 		Env: slices.Concat(p.GoEnv(), []string{"CGO_ENABLED=0"}, env),
 	}
