@@ -33,7 +33,7 @@ func New(f Facts) (*Plan, error) {
 		Version: Version, Commands: append([]Command{}, f.Commands...), Skipped: append([]Skipped{}, f.Skipped...),
 		Binaries: []Binary{}, Images: []Image{}, Legs: []Leg{},
 	}
-	needs := map[string]map[platform.Platform]bool{} // command → platforms
+	n := needs{Facts: f, names: map[platform.Platform][][]string{}, of: map[string]map[platform.Platform]bool{}}
 	var errs []error
 	errs = append(errs, CheckVersion(f.Leg, f.Version, legPlatforms(f.Images)))
 	for _, img := range f.Images {
@@ -45,7 +45,7 @@ func New(f Facts) (*Plan, error) {
 				continue
 			}
 			p.Legs = append(p.Legs, l)
-			f.addNeeds(needs, &img, l.Platform)
+			n.add(&img, l.Platform)
 		}
 		slices.Sort(img.Binaries)
 		p.Images = append(p.Images, img)
@@ -54,9 +54,9 @@ func New(f Facts) (*Plan, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	f.markRebuilt(p, needs)
+	f.markRebuilt(p, n.of)
 	var err error
-	p.Binaries, err = f.binaries(needs)
+	p.Binaries, err = f.binaries(n.of)
 	if err != nil {
 		return nil, err
 	}
@@ -94,37 +94,50 @@ func legPlatforms(images []Image) []platform.Platform {
 	return all
 }
 
-// addNeeds notes which binaries an image copies on a platform.
-func (f Facts) addNeeds(needs map[string]map[platform.Platform]bool, img *Image, pl platform.Platform) {
-	r := f.Recipes[img.Name][slices.Index(img.Platforms, pl)]
-	for _, c := range f.Commands {
-		if !f.copies(r, *img, c, pl) {
+// needs collects which binaries the images copy.
+type needs struct {
+	Facts
+	names map[platform.Platform][][]string      // what each command's binary is called, in the order of the commands
+	of    map[string]map[platform.Platform]bool // by command
+}
+
+// add notes which binaries an image copies on a platform. A COPY of the whole
+// context does not count: what it takes is there or not, and most of them feed a
+// RUN that compiles from source.
+func (n needs) add(img *Image, pl platform.Platform) {
+	var sources []string
+	for _, cp := range n.Recipes[img.Name][slices.Index(img.Platforms, pl)].ContextCopies() {
+		sources = append(sources, cp.Paths...)
+	}
+	for i, c := range n.Commands {
+		if !slices.ContainsFunc(n.on(pl)[i], func(name string) bool {
+			rel, inside := within(img.Context, name)
+			return inside && slices.ContainsFunc(sources, func(source string) bool { return Takes(source, rel) })
+		}) {
 			continue
 		}
-		if needs[c.Name] == nil {
-			needs[c.Name] = map[platform.Platform]bool{}
+		if n.of[c.Name] == nil {
+			n.of[c.Name] = map[platform.Platform]bool{}
 		}
-		needs[c.Name][pl] = true
+		n.of[c.Name][pl] = true
 		if !slices.Contains(img.Binaries, c.Name) {
 			img.Binaries = append(img.Binaries, c.Name)
 		}
 	}
 }
 
-// copies reports whether a recipe copies a command's binary for the platform.
-// A COPY of the whole context does not count: what it takes is there or not,
-// and most of them feed a RUN that compiles from source.
-func (f Facts) copies(r *dockerfile.Recipe, img Image, c Command, pl platform.Platform) bool {
-	b := f.Binary(c, pl)
-	for _, name := range append([]string{b.Path}, b.Also...) {
-		rel, inside := within(img.Context, name)
-		if inside && slices.ContainsFunc(r.ContextCopies(), func(cp dockerfile.ContextCopy) bool {
-			return slices.ContainsFunc(cp.Paths, func(source string) bool { return Takes(source, rel) })
-		}) {
-			return true
+// on lists the names of every command's binary for a platform. There may be as
+// many images as commands, so they are made once for all.
+func (n needs) on(pl platform.Platform) [][]string {
+	list, ok := n.names[pl]
+	if !ok {
+		for _, c := range n.Commands {
+			b := n.Binary(c, pl)
+			list = append(list, append([]string{b.Path}, b.Also...))
 		}
+		n.names[pl] = list
 	}
-	return false
+	return list
 }
 
 // within is a path of the repository as a context directory sees it.
@@ -142,8 +155,14 @@ func Takes(source, file string) bool {
 	if source == "." || source == "" || source == "/" {
 		return false
 	}
+	if source == file || strings.HasPrefix(file, source) && file[len(source)] == '/' {
+		return true
+	}
+	if !strings.ContainsAny(source, `*?[\`) {
+		return false
+	}
 	for p := file; p != "."; p = path.Dir(p) {
-		if ok, _ := path.Match(source, p); ok || source == p {
+		if ok, _ := path.Match(source, p); ok {
 			return true
 		}
 	}
