@@ -91,9 +91,10 @@ func (s *state) strays(t *take) []string {
 // leaves out those that the ignore file drops.
 func (s *state) planned(t *take, of func(platform.Platform) bool, sent bool) []string {
 	var list []string
+	platforms := s.platforms()
 	for _, c := range s.bin.commands {
 		own := s.bin.paths(c, t.r.Platform)
-		for _, q := range s.platforms() {
+		for _, q := range platforms {
 			for _, file := range s.bin.paths(c, q) {
 				other := q != t.r.Platform && slices.Contains(own, file)
 				if of(q) && !other && takes(t.path, file) && !(sent && t.ignore.drops(file)) && t.puts(file, always) {

@@ -17,6 +17,15 @@ type binaries struct {
 	planned  []platform.Platform
 	pattern  *regexp.Regexp // what has the form
 	made     []made         // of every command on every planned platform
+
+	at   map[madeKey]*made // made by what it is made of
+	file map[string]bool   // every path of made
+	dirs map[string]bool   // every directory that holds one, however deep
+}
+
+type madeKey struct {
+	command string
+	p       platform.Platform
 }
 
 // made is one binary: the same file under each of its names.
@@ -25,6 +34,24 @@ type made struct {
 	p       platform.Platform
 	short   string // its path without architecture
 	paths   []string
+}
+
+// binariesOf lists those of every subject, made once for all that have the same:
+// there may be as many commands as images.
+func binariesOf(subjects []Subject) []binaries {
+	list := make([]binaries, len(subjects))
+	for i, s := range subjects {
+		like := slices.IndexFunc(subjects[:i], func(o Subject) bool {
+			return s.Planned != nil && o.Bin == s.Bin && o.Context == s.Context &&
+				slices.Equal(o.Commands, s.Commands) && slices.Equal(o.Planned, s.Planned)
+		})
+		if like >= 0 {
+			list[i] = list[like]
+		} else {
+			list[i] = newBinaries(s)
+		}
+	}
+	return list
 }
 
 func newBinaries(s Subject) binaries {
@@ -56,7 +83,26 @@ func newBinaries(s Subject) binaries {
 			b.made = append(b.made, made{c, p, short, b.expand(c, p)})
 		}
 	}
+	b.index()
 	return b
+}
+
+// index makes what there is one of for every image, command and platform quick
+// to find: the rules ask for each of them.
+func (b *binaries) index() {
+	b.at, b.file, b.dirs = make(map[madeKey]*made, len(b.made)), map[string]bool{}, map[string]bool{}
+	for i := range b.made {
+		m := &b.made[i]
+		if b.at[madeKey{m.command, m.p}] == nil {
+			b.at[madeKey{m.command, m.p}] = m
+		}
+		for _, file := range m.paths {
+			b.file[file] = true
+			for dir := path.Dir(file); !b.dirs[dir] && dir != "." && dir != "/"; dir = path.Dir(dir) {
+				b.dirs[dir] = true
+			}
+		}
+	}
 }
 
 // compile makes a pattern with a group for the first of each placeholder.
@@ -91,10 +137,8 @@ var parts = map[string]string{
 // paths are the names of a command's binary for p: with the variant, and
 // without it as long as one variant of the architecture is planned.
 func (b binaries) paths(command string, p platform.Platform) []string {
-	for i := range b.made {
-		if m := &b.made[i]; m.p == p && m.command == command {
-			return m.paths
-		}
+	if m := b.at[madeKey{command, p}]; m != nil {
+		return m.paths
 	}
 	if b.form == "" {
 		return nil
@@ -203,11 +247,7 @@ func (b binaries) all(command string) string {
 }
 
 // below reports whether binaries are planned below a directory.
-func (b binaries) below(dir string) bool {
-	return slices.ContainsFunc(b.made, func(m made) bool {
-		return slices.ContainsFunc(m.paths, func(file string) bool { return strings.HasPrefix(file, dir+"/") })
-	})
-}
+func (b binaries) below(dir string) bool { return b.dirs[dir] }
 
 // taken lists the commands of whose binaries a source takes any.
 func (b binaries) taken(source string) []string {

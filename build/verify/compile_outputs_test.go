@@ -8,7 +8,7 @@ import (
 )
 
 func TestWhereGoWrites(t *testing.T) {
-	s := newState(Subject{})
+	s := newState(Subject{}, binaries{})
 	for text, want := range map[string]string{
 		"go build -o /out/app ./cmd/app":               "/out/app /out/app/app",
 		"go build -o=bin/app .":                        "/src/bin/app /src/bin/app/src",

@@ -146,9 +146,7 @@ func (s *sources) lookup(p string) entry {
 }
 
 // made reports whether a binary is written to p before the build.
-func (s *sources) made(p string) bool {
-	return slices.ContainsFunc(s.bin.made, func(m made) bool { return slices.Contains(m.paths, p) })
-}
+func (s *sources) made(p string) bool { return s.bin.file[p] }
 
 // same reports whether two subjects have the same binaries.
 func (b binaries) same(o binaries) bool {

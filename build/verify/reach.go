@@ -66,12 +66,18 @@ func below(dir, file string) (rel string, ok bool) {
 // takes reports whether a source, cleaned and relative, takes a file: by name,
 // by wildcard, or with the directory it is in.
 func takes(source, file string) bool {
+	if _, ok := below(source, file); ok || source == "." || source == "/" {
+		return true
+	}
+	if !wildcard(source) {
+		return false
+	}
 	for p := file; p != "." && p != "/"; p = path.Dir(p) {
-		if ok, _ := path.Match(source, p); ok || source == p {
+		if ok, _ := path.Match(source, p); ok {
 			return true
 		}
 	}
-	return source == "." || source == "/"
+	return false
 }
 
 func excluded(c *dockerfile.Copy, rel string) bool { return drops(matcher(c.Exclude), rel) }

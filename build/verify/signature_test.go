@@ -15,7 +15,7 @@ func TestEqualInstructionsHaveEqualSignatures(t *testing.T) {
 		strings.Replace(same, "RUN make", "RUN make\nARG TARGETOS", 1): true,
 	} {
 		_, s := check(t, "", file("Dockerfile", text))
-		if got := sameEverywhere(newState(s).steps()); got != want {
+		if got := sameEverywhere(newState(s, newBinaries(s)).steps()); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

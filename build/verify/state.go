@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"path"
+	"slices"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/platform"
@@ -39,11 +40,15 @@ type take struct {
 	claimed bool // some rule has reported it, or knows that it follows from what it reported
 }
 
-func newState(s Subject) *state {
-	st := &state{Subject: s, files: newFiles(s), bin: newBinaries(s)}
+func newState(s Subject, bin binaries) *state {
+	st := &state{Subject: s, files: newFiles(s), bin: bin}
 	st.foreign = st.foreignContext()
-	for _, r := range st.judged() {
-		for _, t := range takesOf(r) {
+	var drop ignore
+	for i, r := range st.judged() {
+		if i == 0 || !slices.Equal(r.Ignore.Patterns, drop.Patterns) { // no two platforms differ, and a matcher is many expressions
+			drop = newIgnore(r.Ignore)
+		}
+		for _, t := range takesOf(r, drop) {
 			if !st.foreign || st.bin.contains(t.path) {
 				st.takes = append(st.takes, t)
 			} else {
@@ -63,9 +68,8 @@ func (s *state) among(subjects []Subject) *state {
 }
 
 // takesOf lists what a recipe copies. A RUN --mount leaves nothing in the image.
-func takesOf(r *dockerfile.Recipe) []*take {
+func takesOf(r *dockerfile.Recipe, drop ignore) []*take {
 	var list []*take
-	drop := newIgnore(r.Ignore)
 	for _, c := range r.ContextCopies() {
 		if c.Action < 0 {
 			continue

@@ -143,7 +143,7 @@ func TestWhatIsSureIsSo(t *testing.T) {
 		}
 		s := Subject{Image: "app", Root: root.FS(), Dir: root, Recipes: []*dockerfile.Recipe{r}, Bin: "bin/{name}-{os}-{arch}{variant}", Commands: []string{"app"}}
 		var c contexts
-		result := newState(s).reading(&c).results()[0]
+		result := newState(s, newBinaries(s)).reading(&c).results()[0]
 		open := strings.Contains(judged, "RUN") || strings.Contains(judged, "FROM base") || result.tree.ground.any // where what is there may be elsewhere
 		for _, p := range probes(rnd, tree) {
 			f := result.find(p)

@@ -18,7 +18,7 @@ func tree(t testing.TB, comment, text string, files ...txtar.File) *result {
 	}
 	c := new(contexts)
 	t.Cleanup(c.close)
-	list := newState(s).reading(c).results()
+	list := newState(s, newBinaries(s)).reading(c).results()
 	if len(list) != 1 {
 		t.Fatalf("%d results", len(list))
 	}
@@ -175,7 +175,7 @@ func TestPlatformsReadAFileOnce(t *testing.T) {
 	var c contexts
 	defer c.close()
 	for range 2 {
-		for _, b := range newState(s).reading(&c).results() {
+		for _, b := range newState(s, newBinaries(s)).reading(&c).results() {
 			b.find("/c/x")
 		}
 	}

@@ -65,11 +65,12 @@ func Check(subjects []Subject, o Options) []Finding {
 	found := make([][]Finding, len(subjects))
 	var c contexts
 	defer c.close()
+	bins := binariesOf(subjects)
 	var group errgroup.Group
 	group.SetLimit(cmp.Or(o.Jobs, runtime.GOMAXPROCS(0)))
 	for i, s := range subjects {
 		group.Go(func() error {
-			found[i] = o.judge(newState(s).among(subjects).reading(&c))
+			found[i] = o.judge(newState(s, bins[i]).among(subjects).reading(&c))
 			return nil
 		})
 	}
