@@ -99,6 +99,9 @@ func (v variables) define(s *script, a Arg, given map[string]string) {
 // expandIn expands a word. One that cannot be is left as it is: the front end
 // has a better error for it than we do.
 func (s *script) expandIn(word string, v variables) string {
+	if !strings.ContainsAny(word, "$'\"\\`") {
+		return word // most are: nothing to expand, unquote or escape
+	}
 	out, _, err := shell.NewLex(s.escape).ProcessWord(word, v)
 	if err != nil {
 		return word
