@@ -37,6 +37,28 @@ func (p *Project) engines(ctx context.Context, recipes map[string][]*dockerfile.
 	return engines{list: []plan.Engine{buildx, p.askBuildah(ctx)}, driver: driver}
 }
 
+// asking asks for engines in the background, as the go command takes its time
+// too; said waits for what they say, and stop ends it. A builder is started
+// only once said is called: then all else is in order.
+func (e evaluator) asking(ctx context.Context, recipes map[string][]*dockerfile.Recipe) (said func() engines, stop func()) {
+	switch {
+	case e.elsewhere || e.unasked:
+		return func() engines { return engines{} }, func() {}
+	case e.start:
+		return func() engines { return e.engines(ctx, recipes, true) }, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan engines, 1)
+	go func() {
+		done <- e.engines(ctx, recipes, false)
+		close(done)
+	}()
+	return func() engines { return <-done }, func() {
+		cancel()
+		<-done // closed where said has its answer
+	}
+}
+
 func (p *Project) needEngines(recipes map[string][]*dockerfile.Recipe) bool {
 	if p.Engine != "auto" {
 		return p.Engine != plan.Native

@@ -60,6 +60,7 @@ type evaluator struct {
 	everything bool                                                         // look for commands even where no image copies one
 	guess      bool                                                         // commands may be read from package clauses where go cannot list them
 	elsewhere  bool                                                         // plan for machines whose engines are not known, and ask none here
+	unasked    bool                                                         // ask no engine yet: whoever looks again does
 	start      bool                                                         // start a builder that is not running, to ask it
 	overlay    map[string][]byte                                            // see dockerfile.Input
 	found      plan.Discovered                                              // what an earlier look found; without commands they are looked for

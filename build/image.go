@@ -23,7 +23,7 @@ func (p *Project) Image(ctx context.Context) error {
 	if err := p.needVersion(); err != nil {
 		return err
 	}
-	offline, err := p.look(ctx, evaluator{Project: p})
+	offline, err := p.look(ctx, evaluator{Project: p, unasked: true})
 	if err != nil {
 		return err
 	}

@@ -120,6 +120,8 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, stop := e.asking(ctx, recipes)
+	defer stop()
 	found := e.found
 	if found.Commands == nil && (len(rest) > 0 || e.everything || p.needCommands(recipes)) {
 		if found, err = e.commands(ctx); err != nil {
@@ -129,17 +131,14 @@ func (p *Project) look(ctx context.Context, e evaluator) (*work, error) {
 	if err := p.checkRest(rest, all, found.Commands); err != nil {
 		return nil, err
 	}
-	w := &work{images: selected, recipes: recipes, found: found}
+	w := &work{images: selected, recipes: recipes, found: found, engines: said()}
 	w.facts = plan.Facts{
 		Platforms: p.Platforms, Bin: p.Bin, Leg: p.Leg, Version: p.Version,
-		Engine: p.Engine, Optional: !p.PlatformsSet && !p.Push,
+		Engine: p.Engine, Engines: w.engines.list, Optional: !p.PlatformsSet && !p.Push,
 		Commands: found.Commands, Skipped: append(skipped, found.Skipped...), Images: selected, Recipes: recipes,
 	}
 	if e.elsewhere {
 		w.facts = w.facts.Elsewhere()
-	} else {
-		w.engines = p.engines(ctx, recipes, e.start)
-		w.facts.Engines = w.engines.list
 	}
 	w.plan, err = plan.New(w.facts)
 	if err == nil {

@@ -38,7 +38,8 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 		return err
 	}
 	judge.Pedantic = o.Pedantic
-	e, asked := evaluator{Project: p, guess: true}, newAskedBases(p.client)
+	// What is wrong with a Dockerfile does not depend on the engines that are here.
+	e, asked := evaluator{Project: p, guess: true, elsewhere: true}, newAskedBases(p.client)
 	if o.Bases {
 		e.bases = asked
 	}
