@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/archmage-go/archmage/build/audit"
 	"github.com/archmage-go/archmage/build/compile"
 	"github.com/archmage-go/archmage/build/dockerfile"
@@ -18,6 +20,8 @@ import (
 // A command that its own image compiles from source is left out, and said so.
 // The path of each binary is printed.
 func (p *Project) Compile(ctx context.Context) error {
+	evaluated := make(chan evaluated, 1) // while the go command works
+	go func() { evaluated <- p.evaluated(ctx) }()
 	found, err := plan.Commands(ctx, p.runner, p.Root, p.Platforms, p.goEnv()...)
 	if err != nil {
 		return err
@@ -26,7 +30,7 @@ func (p *Project) Compile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rebuilt := p.rebuilt(ctx, found.Commands)
+	rebuilt := p.rebuilt(found.Commands, <-evaluated)
 	facts := plan.Facts{Platforms: p.Platforms, Bin: p.Bin}
 	var binaries []plan.Binary
 	for _, c := range commands {
@@ -67,29 +71,51 @@ func (p *Project) selectedCommands(found plan.Discovered) ([]plan.Command, error
 	return nil, plan.Unknown(rest, images, found.Commands)
 }
 
-// rebuilt says of each command that needs no binary why. Dockerfiles that
-// cannot be evaluated say nothing here: compile does not depend on them.
-func (p *Project) rebuilt(ctx context.Context, commands []plan.Command) map[string]string {
-	why := map[string]string{}
+// evaluated is every image of the repository whose Dockerfile can be evaluated.
+type evaluated struct {
+	images  []plan.Image
+	recipes map[string][]*dockerfile.Recipe
+	failed  []string // of each other one, why
+}
+
+// evaluated evaluates what can be. compile does not depend on Dockerfiles.
+func (p *Project) evaluated(ctx context.Context) evaluated {
+	out := evaluated{recipes: map[string][]*dockerfile.Recipe{}}
 	images, _, err := p.images()
 	if err != nil {
-		return why
+		return out
 	}
-	e := evaluator{Project: p}
-	recipes := map[string][]*dockerfile.Recipe{}
-	var usable []plan.Image
-	for _, img := range images {
-		one, err := e.evaluate(ctx, []plan.Image{img})
-		if err != nil {
-			p.console.Note("%s is passed over: %v", img.Dockerfile, err)
+	recipes := make([]map[string][]*dockerfile.Recipe, len(images))
+	errs := make([]error, len(images))
+	var group errgroup.Group
+	group.SetLimit(p.Jobs)
+	for i, img := range images {
+		group.Go(func() error {
+			recipes[i], errs[i] = evaluator{Project: p}.evaluate(ctx, []plan.Image{img})
+			return nil
+		})
+	}
+	_ = group.Wait()
+	for i, img := range images {
+		if errs[i] != nil {
+			out.failed = append(out.failed, fmt.Sprintf("%s is passed over: %v", img.Dockerfile, errs[i]))
 			continue
 		}
-		usable = append(usable, img)
-		maps.Copy(recipes, one)
+		out.images = append(out.images, img)
+		maps.Copy(out.recipes, recipes[i])
+	}
+	return out
+}
+
+// rebuilt says of each command that needs no binary why.
+func (p *Project) rebuilt(commands []plan.Command, from evaluated) map[string]string {
+	why := map[string]string{}
+	for _, text := range from.failed {
+		p.console.Note("%s", text)
 	}
 	planned, err := plan.New(plan.Facts{
 		Platforms: p.Platforms, Bin: p.Bin, Leg: p.Leg, Version: p.Version,
-		Commands: commands, Images: usable, Recipes: recipes,
+		Commands: commands, Images: from.images, Recipes: from.recipes,
 	})
 	if err != nil {
 		return why
