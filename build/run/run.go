@@ -24,6 +24,9 @@ type Cmd struct {
 	Dir  string   // working directory; "" is the caller's
 	Env  []string // KEY=value added to, or replacing, the caller's environment
 
+	// Default is KEY=value for what neither Env nor the caller's environment sets.
+	Default []string
+
 	// Without reports the names of the caller's variables that the program does
 	// not get. nil: it gets all.
 	Without func(name string) bool
@@ -38,7 +41,7 @@ type Cmd struct {
 }
 
 // String is the command as one would type it into a POSIX shell, without Dir
-// and Env. It is for people: nothing executes it.
+// and environment. It is for people: nothing executes it.
 func (c Cmd) String() string {
 	words := make([]string, 0, 1+len(c.Args))
 	for _, w := range append([]string{c.Name}, c.Args...) {
@@ -87,7 +90,7 @@ const killDelay = 2 * time.Second
 func (OS) Run(ctx context.Context, c Cmd) error {
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, c.Stdin, c.Stdout, c.Stderr
-	cmd.Env = environ(withheld(os.Environ(), c.Without), c.Env, c.Dir)
+	cmd.Env = unset(c.Default, environ(withheld(os.Environ(), c.Without), c.Env, c.Dir))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = killDelay
 	if c.Group {
@@ -124,6 +127,16 @@ func withheld(env []string, without func(string) bool) []string {
 
 // variable is the name in KEY=value.
 func variable(kv string) string { k, _, _ := strings.Cut(kv, "="); return k }
+
+// unset is env with those of defaults that it does not set.
+func unset(defaults, env []string) []string {
+	for _, kv := range defaults {
+		if !slices.ContainsFunc(env, func(have string) bool { return variable(have) == variable(kv) }) {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
 
 // environ is base with the entries of add replacing those of the same name.
 // PWD follows dir: the go command and git resolve symlinks by it.

@@ -89,6 +89,21 @@ func TestVariablesAreWithheld(t *testing.T) {
 	}
 }
 
+func TestDefaultsGiveWayToTheCallersEnvironment(t *testing.T) {
+	t.Setenv("A", "")
+	t.Setenv("PWD", "")
+	for _, env := range [][]string{nil, {"B=added"}} {
+		out, err := Output(t.Context(), OS{}, helper(t, "env", Cmd{Env: env, Default: []string{"A=default", "B=default"}}))
+		want := "A= B=default PWD= same=false"
+		if env != nil {
+			want = "A= B=added PWD= same=false"
+		}
+		if err != nil || string(out) != want {
+			t.Errorf("%s, %v; want %s", out, err, want)
+		}
+	}
+}
+
 func TestEnvironHoldsEachNameOnce(t *testing.T) {
 	got := environ([]string{"A=1", "PWD=/old", "B=2", "ABC=3"}, []string{"B=4", "C=5"}, "/new")
 	if want := []string{"A=1", "ABC=3", "PWD=/new", "B=4", "C=5"}; !slices.Equal(got, want) {
