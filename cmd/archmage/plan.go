@@ -26,6 +26,7 @@ other one has a job per platform, on the runner that IMAGE_RUNNERS names. With
 machine.`,
 		},
 		groups: allGroups,
+		reads:  true,
 		run:    func(ctx context.Context, p *build.Project) error { return p.Plan(ctx, o) },
 	}
 	v.Flags().BoolVar(&o.JSON, "json", false, "print the whole plan as JSON")

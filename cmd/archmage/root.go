@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -20,6 +22,7 @@ type verb struct {
 	cobra.Command
 	groups []config.Group // whose settings it takes as flags
 	also   []string       // single settings of other groups
+	reads  bool           // it builds nothing, so that its memory does not grow with images
 	run    func(ctx context.Context, p *build.Project) error
 }
 
@@ -87,6 +90,10 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 		cmd.Args = noArgs
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if v.reads && os.Getenv("GOGC") == "" {
+			// A seventh less CPU for 600 recipes, in 65 MB instead of 51.
+			debug.SetGCPercent(200)
+		}
 		given := map[string]string{}
 		for name, value := range values {
 			variable, _ := config.Lookup(name)

@@ -22,6 +22,7 @@ with --strict with warnings too.`,
 		},
 		groups: []config.Group{config.GroupWhat, config.GroupImage},
 		also:   []string{"IMAGE_FORCE"},
+		reads:  true,
 		run:    func(ctx context.Context, p *build.Project) error { return p.Verify(ctx, o) },
 	}
 	v.Flags().BoolVar(&o.Fix, "fix", false, "write what has one right answer, then judge; not into files with uncommitted changes")
