@@ -25,28 +25,39 @@ const capability = "SCHILY.xattr.security.capability"
 // bytes of the empty layer that BuildKit keeps for an operation that changed
 // nothing.
 func WriteLayer(w io.Writer, entries []Entry, epoch time.Time) error {
-	l := &layerWriter{
-		tar:   tar.NewWriter(w),
-		epoch: wholeSecond(epoch),
-		first: map[*Node]string{},
-		buf:   make([]byte, 256<<10),
+	archive := tar.NewWriter(w)
+	buf := make([]byte, 256<<10)
+	l := newLayerWriter(epoch)
+	l.put = archive.WriteHeader
+	l.fill = func(n *Node) error { return writeContent(archive, n, buf) }
+	if err := l.all(entries); err != nil {
+		return err
 	}
-	for _, x := range sortEntries(entries) {
-		if err := l.write(x); err != nil {
-			return fmt.Errorf("write %s: %w", x.Path, err)
-		}
-	}
-	if err := l.tar.Close(); err != nil {
+	if err := archive.Close(); err != nil {
 		return fmt.Errorf("write layer: %w", err)
 	}
 	return nil
 }
 
+// layerWriter turns entries into headers, each followed by what its file holds.
 type layerWriter struct {
-	tar   *tar.Writer
+	put   func(*tar.Header) error
+	fill  func(*Node) error // of a regular file
 	epoch time.Time
 	first map[*Node]string // name under which a file was written
-	buf   []byte
+}
+
+func newLayerWriter(epoch time.Time) *layerWriter {
+	return &layerWriter{epoch: wholeSecond(epoch), first: map[*Node]string{}}
+}
+
+func (l *layerWriter) all(entries []Entry) error {
+	for _, x := range sortEntries(entries) {
+		if err := l.write(x); err != nil {
+			return fmt.Errorf("write %s: %w", x.Path, err)
+		}
+	}
+	return nil
 }
 
 func (l *layerWriter) write(x Entry) error {
@@ -69,7 +80,7 @@ func (l *layerWriter) write(x Entry) error {
 
 // mark writes an empty file that says what is gone.
 func (l *layerWriter) mark(p string) error {
-	return l.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: p[1:], ModTime: time.Unix(0, 0)})
+	return l.put(&tar.Header{Typeflag: tar.TypeReg, Name: p[1:], ModTime: time.Unix(0, 0)})
 }
 
 func (l *layerWriter) node(p string, n *Node) error {
@@ -77,13 +88,10 @@ func (l *layerWriter) node(p string, n *Node) error {
 	if h == nil || err != nil {
 		return err
 	}
-	if err := l.tar.WriteHeader(h); err != nil {
+	if err := l.put(h); err != nil || h.Typeflag != tar.TypeReg {
 		return err
 	}
-	if h.Typeflag != tar.TypeReg {
-		return nil
-	}
-	return l.content(n)
+	return l.fill(n)
 }
 
 // header is nil for what a layer cannot hold.
@@ -125,13 +133,13 @@ func (l *layerWriter) link(h *tar.Header, n *Node) {
 	l.first[n] = h.Name
 }
 
-func (l *layerWriter) content(n *Node) (err error) {
+func writeContent(w io.Writer, n *Node, buf []byte) (err error) {
 	r, err := n.open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	written, err := io.CopyBuffer(l.tar, io.LimitReader(r, n.Size), l.buf)
+	written, err := io.CopyBuffer(w, io.LimitReader(r, n.Size), buf)
 	if err != nil {
 		return err
 	}
@@ -140,7 +148,7 @@ func (l *layerWriter) content(n *Node) (err error) {
 	}
 	// What comes after the last byte must be the end, not an error: a reader
 	// that checks a digest says so there.
-	if extra, err := io.ReadFull(r, l.buf[:1]); extra > 0 {
+	if extra, err := io.ReadFull(r, buf[:1]); extra > 0 {
 		return fmt.Errorf("content is longer than %d bytes", n.Size)
 	} else if !errors.Is(err, io.EOF) {
 		return err
