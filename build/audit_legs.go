@@ -2,8 +2,10 @@ package build
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -16,15 +18,52 @@ import (
 )
 
 // audit judges what was built, whoever built it, before anybody else sees it.
+// An image in which this program found nothing before is not judged again.
 func (l legs) audit(ctx context.Context, leg plan.Leg, r *dockerfile.Recipe, img v1.Image) error {
 	what := "image " + leg.Image
-	found, err := audit.Image(ctx, audit.Subject{Image: img, Platform: leg.Platform, Base: l.auditBase(r)}, audit.Options{
-		Indexes: rootfs.Indexes(l.cache(cacheLayers)),
-	})
+	s := audit.Subject{Image: img, Platform: leg.Platform, Base: l.auditBase(r)}
+	key, err := l.auditKey(s)
+	if _, fine := l.blobs.Facts.Get(key); err == nil && fine && key != "" {
+		return nil
+	}
+	var found []audit.Finding
+	if err == nil {
+		found, err = audit.Image(ctx, s, audit.Options{Indexes: rootfs.Indexes(l.cache(cacheLayers))})
+	}
 	if err != nil {
 		return fmt.Errorf("%s %s: audit: %w", what, leg.Platform, err)
 	}
+	if len(found) == 0 && key != "" {
+		l.blobs.Facts.Put(key, nil)
+	}
 	return l.refuse(what, found)
+}
+
+// auditKey names all that an audit's answer depends on, this program among it; ""
+// where it cannot be told apart from others.
+func (l legs) auditKey(s audit.Subject) (string, error) {
+	digest, err := s.Image.Digest()
+	if err != nil || l.auditor == "" {
+		return "", err
+	}
+	base := "unknown"
+	if s.Base != nil {
+		base = fmt.Sprintf("%x", sha256.Sum256(s.Base.Config))
+	}
+	return fmt.Sprintf("audit %s %s %s %s", digest, s.Platform, base, l.auditor), nil
+}
+
+// auditor names the running program: its version does not while it is worked on.
+func auditor() string {
+	file, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d", ReadVersion().Version, info.Size(), info.ModTime().UnixNano())
 }
 
 // auditBase is what a recipe's image was built on; nil where that is not known.

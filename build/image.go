@@ -64,10 +64,11 @@ func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (e
 	if err != nil {
 		return err
 	}
+	blobs.Facts = p.cache(cacheFacts)
 	defer func() { err = errors.Join(err, blobs.Close()) }()
 	l := legs{
 		Project: p, work: w, bases: bases, blobs: blobs, repos: repositories{Project: p, remote: p.Push},
-		building: make(chan struct{}, p.Jobs),
+		building: make(chan struct{}, p.Jobs), auditor: auditor(),
 	}
 	if err := l.claim(); err != nil {
 		return err

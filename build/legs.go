@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -24,6 +25,7 @@ type legs struct {
 	repos repositories
 
 	building chan struct{} // holds one for each leg that is not on its way yet
+	auditor string // names this program to what it remembers of audits
 }
 
 // claim marks the directories that legs and their receipts will be written to.
@@ -54,8 +56,7 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 		return publish.Receipt{}, nil, err
 	}
 	start := time.Now()
-	img, recipe := l.work.leg(leg)
-	if img.Timeout > 0 {
+	if img, _ := l.work.leg(leg); img.Timeout > 0 {
 		var done func()
 		ctx, done = timeLimit(ctx, img.Timeout)
 		defer done()
@@ -71,12 +72,7 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	case kept && l.Load == "true":
 		result, err = push.Repo.Image(ctx, r.Digest)
 	case !kept:
-		if result, err = l.make(ctx, leg, img, recipe); err == nil {
-			if l.repos.remote {
-				release()
-			}
-			r, err = publish.PushLeg(ctx, push, result)
-		}
+		r, result, err = l.publish(ctx, leg, push, release)
 	}
 	if err == nil {
 		err = r.Save(l.receiptsPath())
@@ -89,6 +85,26 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	}
 	l.console.Event("image", leg.Image+" "+leg.Platform.String(), fmt.Sprintf("%s %s %s", l.repos.said(r.State), r.Digest, since(start)))
 	return r, result, nil
+}
+
+// publish makes a leg and writes it, again where what was remembered of a layer
+// turns out not to be so. Each time one memory more has been put right; a file
+// that changes all the while ends it. built is called when it is on its way to a
+// registry.
+func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, built func()) (r publish.Receipt, result v1.Image, err error) {
+	img, recipe := l.work.leg(leg)
+	for range 1 + len(recipe.Ops) {
+		if result, err = l.make(ctx, leg, img, recipe); err == nil {
+			if l.repos.remote {
+				built()
+			}
+			r, err = publish.PushLeg(ctx, push, result)
+		}
+		if stale := (*image.StaleError)(nil); !errors.As(err, &stale) {
+			break
+		}
+	}
+	return r, result, err
 }
 
 // timeLimit ends a context after d, unless done is called before. done leaves it

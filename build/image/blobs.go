@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -18,26 +20,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/klauspost/pgzip"
 
+	"github.com/archmage-go/archmage/build/cache"
 	"github.com/archmage-go/archmage/build/rootfs"
-)
-
-// Compression of new layers. Level and block size decide the bytes, together
-// with the library's version, so a change here is a change of every digest.
-// pgzip's bytes depend neither on how many blocks are compressed at once nor on
-// the sizes of writes, as long as the block size is fixed.
-const (
-	gzipLevel = 6
-	gzipBlock = 1 << 20 // bytes
-	zstdLevel = zstd.SpeedDefault
 )
 
 // Blobs is a directory where new layers are written, and where what had to be
 // unpacked on the way lies. It may be used by several goroutines.
 type Blobs struct {
+	// Facts, set before the first build, is what is remembered of new layers.
+	Facts cache.Store
+
 	dir        string
 	indexes    rootfs.Indexes
 	layerBound bound // of layers of bases
 	maxRemote  int64 // bytes of a remote file
+	settling   time.Duration
+	packer     *packer
+	info       *debug.BuildInfo // of this program; nil is unknown
+
+	mu     sync.Mutex
+	roots  map[string]*os.Root
+	shared map[string]*packed // new layers of this run, by what they consist of
 }
 
 // NewBlobs makes a directory of its own below dir, or below the system's
@@ -47,11 +50,39 @@ func NewBlobs(dir string, indexes rootfs.Indexes) (*Blobs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Blobs{dir: dir, indexes: indexes, layerBound: layerBound, maxRemote: maxRemote}, nil
+	info, _ := debug.ReadBuildInfo()
+	return &Blobs{
+		info: info, dir: dir, indexes: indexes, layerBound: layerBound, maxRemote: maxRemote, settling: settling,
+		packer: newPacker(runtime.GOMAXPROCS(0)), roots: map[string]*os.Root{}, shared: map[string]*packed{},
+	}, nil
 }
 
 // Close removes every blob. Images that were built with them end with it.
-func (b *Blobs) Close() error { return os.RemoveAll(b.dir) }
+func (b *Blobs) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, root := range b.roots {
+		errs = append(errs, root.Close())
+	}
+	clear(b.roots)
+	return errors.Join(append(errs, os.RemoveAll(b.dir))...)
+}
+
+// root is a directory that builds read from. It stays open until Close, since a
+// layer whose digest is known may be asked for its bytes later.
+func (b *Blobs) root(dir string) (*os.Root, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if root := b.roots[dir]; root != nil {
+		return root, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err == nil {
+		b.roots[dir] = root
+	}
+	return root, err
+}
 
 // temp makes a directory that ends with the blobs.
 func (b *Blobs) temp(pattern string) (string, error) { return os.MkdirTemp(b.dir, pattern) }
@@ -59,8 +90,13 @@ func (b *Blobs) temp(pattern string) (string, error) { return os.MkdirTemp(b.dir
 func (b *Blobs) spool() *rootfs.Spool { return &rootfs.Spool{Dir: b.dir} }
 
 // write compresses what fill writes into a file, which is named after its
-// digest once it is whole.
+// digest once it is whole. It may have to wait for other layers.
 func (b *Blobs) write(ctx context.Context, f Format, fill func(io.Writer) error) (_ *blob, err error) {
+	done, err := b.packer.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	file, err := os.CreateTemp(b.dir, "layer-")
 	if err != nil {
 		return nil, err
@@ -71,21 +107,18 @@ func (b *Blobs) write(ctx context.Context, f Format, fill func(io.Writer) error)
 			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
-	compressed := &counter{w: bufio.NewWriterSize(file, 1<<20), hash: sha256.New()}
-	packer, err := compressor(compressed, f)
-	if err != nil {
+	out := bufio.NewWriterSize(file, 256<<10)
+	compressed, plain := &counter{w: out, hash: sha256.New()}, &counter{hash: sha256.New(), ctx: ctx}
+	err = b.packer.pack(compressed, f, func(w io.Writer) error {
+		plain.w = w
+		return fill(plain)
+	})
+	if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
 		return nil, err
 	}
-	plain := &counter{w: packer, hash: sha256.New(), ctx: ctx}
-	if err := fill(plain); err != nil {
-		return nil, errors.Join(err, packer.Close())
-	}
-	if err := errors.Join(packer.Close(), compressed.w.(*bufio.Writer).Flush(), file.Close()); err != nil {
-		return nil, err
-	}
-	done := &blob{digest: compressed.sum(), diffID: plain.sum(), size: compressed.n, mediaType: layerType(f)}
-	done.path = filepath.Join(b.dir, done.digest.Hex)
-	return done, os.Rename(file.Name(), done.path)
+	made := &blob{description: description{compressed.sum(), plain.sum(), compressed.n}, mediaType: layerType(f)}
+	made.path = filepath.Join(b.dir, made.digest.Hex)
+	return made, os.Rename(file.Name(), made.path)
 }
 
 func layerType(f Format) types.MediaType {
@@ -96,17 +129,6 @@ func layerType(f Format) types.MediaType {
 		return types.DockerLayer
 	}
 	return types.OCILayer
-}
-
-func compressor(w io.Writer, f Format) (io.WriteCloser, error) {
-	if f.Zstd {
-		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstdLevel), zstd.WithEncoderConcurrency(1))
-	}
-	gz, err := pgzip.NewWriterLevel(w, gzipLevel)
-	if err != nil {
-		return nil, err
-	}
-	return gz, gz.SetConcurrency(gzipBlock, runtime.GOMAXPROCS(0)+1)
 }
 
 func decompress(f io.ReadCloser, t types.MediaType) (io.ReadCloser, error) {

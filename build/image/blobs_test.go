@@ -25,14 +25,14 @@ import (
 // changelog. The diff IDs depend on rootfs alone and must not change with it.
 const (
 	knownDiffID = "sha256:dc1caf78ee4c342e531c484033a6063898b8ce16f46896c3df9d6f5b8aaeeeb3"
-	knownGzip   = "sha256:6a33cfc4276130b406b3b6b4bd26c67ab8cd84e0326003b0dc2baafe8114df1d"
+	knownGzip   = "sha256:91761d3eed60d95ea3065539805f1f85588d047f7976ac2c4ad6913402e1cca7"
 	knownZstd   = "sha256:86340db251d30b463c3394ee715e4f16408747c27463ccce4ef4af5bfbbac11b"
 
 	// The layer that BuildKit v0.34.2 keeps for an instruction that changed
 	// nothing: 1024 zero bytes. Its digest there, 4f4fb700…, is that of other
 	// gzip bytes.
 	emptyDiffID = "sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
-	emptyGzip   = "sha256:bd9ddc54bea929a22b334e73e026d4136e5b73f5cc29942896c72e4ece69b13d"
+	emptyGzip   = "sha256:c95903e8fc53166bc40857ffa34233146b58fa0583a6a3f758088fb23075cfc7"
 	emptyZstd   = "sha256:2c1ce468d9f3d941396801f6e3afc8921466650dd05430fe644cd3537713d27f"
 )
 

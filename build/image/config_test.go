@@ -17,7 +17,7 @@ func fixedLayers(names ...string) []layer {
 	var list []layer
 	for _, name := range names {
 		id := v1.Hash{Algorithm: "sha256", Hex: strings.Repeat(name, 64)}
-		list = append(list, layer{&blob{diffID: id}, "made " + name})
+		list = append(list, layer{&blob{description: description{diffID: id}}, "made " + name})
 	}
 	return list
 }

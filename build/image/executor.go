@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/replay"
@@ -15,8 +14,7 @@ import (
 type executor struct {
 	Native
 	request Request
-	done    []snapshot // by index of the operation
-	roots   []*os.Root
+	done    []snapshot    // by index of the operation
 	spool   *rootfs.Spool // content of archives that ADD unpacks
 }
 
@@ -24,14 +22,8 @@ func newExecutor(n Native, r Request) *executor {
 	return &executor{Native: n, request: r, spool: n.Blobs.spool()}
 }
 
-// close gives back what was opened. Trees of this recipe end with it.
-func (x *executor) close() error {
-	err := x.spool.Close()
-	for _, root := range x.roots {
-		err = errors.Join(err, root.Close())
-	}
-	return err
-}
+// close gives back what archives were unpacked to.
+func (x *executor) close() error { return x.spool.Close() }
 
 // run gives the snapshot that the image consists of.
 func (x *executor) run(ctx context.Context) (snapshot, error) {
@@ -76,11 +68,10 @@ func (x *executor) operation(ctx context.Context, op dockerfile.Op) (snapshot, e
 
 // context is the build context as this operation sees it.
 func (x *executor) context(ctx context.Context, op dockerfile.Op) (snapshot, error) {
-	root, err := os.OpenRoot(x.request.Context)
+	root, err := x.Blobs.root(x.request.Context)
 	if err != nil {
 		return snapshot{}, err
 	}
-	x.roots = append(x.roots, root)
 	tree, err := rootfs.Context(ctx, root, op.Context.Follow, op.Context.Exclude)
 	if err != nil {
 		return snapshot{}, err

@@ -35,21 +35,24 @@ func (p pending) write(ctx context.Context, blobs *Blobs, r Request) (layer, err
 	if err != nil {
 		return layer{}, err
 	}
-	blob, err := blobs.write(ctx, r.Format, func(w io.Writer) error {
-		return rootfs.WriteLayer(w, entries, epoch(r))
-	})
+	made, err := blobs.layer(ctx, contents{entries, epoch(r), r.Format})
 	if err != nil {
 		return layer{}, err
 	}
-	return layer{blob, p.description}, nil
+	return layer{made, p.description}, nil
+}
+
+// description is what an image says of a layer.
+type description struct {
+	digest, diffID v1.Hash // compressed, uncompressed
+	size           int64   // compressed bytes
 }
 
 // blob is a compressed layer in a file.
 type blob struct {
-	path           string
-	digest, diffID v1.Hash
-	size           int64
-	mediaType      types.MediaType
+	description
+	path      string
+	mediaType types.MediaType
 }
 
 // Digest implements [v1.Layer].

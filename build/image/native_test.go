@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/archmage-go/archmage/build/cache"
 	"github.com/archmage-go/archmage/build/dockerfile"
 )
 
@@ -40,6 +41,31 @@ func TestTheSameInputsGiveTheSameDigest(t *testing.T) {
 		}
 		if len(digests) != 1 {
 			t.Errorf("%+v: %v", format, digests)
+		}
+	}
+}
+
+// A memory of earlier runs saves work, and decides nothing: not where it holds
+// everything, not where a file was changed in place and given its old time.
+func TestWhatIsRememberedChangesNoDigest(t *testing.T) {
+	dir, facts := plant(t, map[string]string{"bin/app": "some data", "d/b": "2"}), t.TempDir()
+	const text = "FROM scratch\nCOPY bin/app /app\nCOPY --chmod=0700 d /d\nCOPY <<x /x\nhello\nx\n"
+	build := func(facts string) string {
+		n := newNative(t)
+		n.Blobs.Facts, n.Blobs.settling = cache.Store{Dir: facts}, 10*time.Millisecond
+		img := n.build(t, dir, text)
+		intact(t, img)
+		return digestOf(t, img)
+	}
+	app := filepath.Join(dir, "bin/app")
+	at := time.Unix(1_600_000_000, 0)
+	for _, data := range []string{"some data", "same size", "same size", "some data"} {
+		must(t, errors.Join(os.WriteFile(app, []byte(data), 0o755), os.Chtimes(app, at, at)))
+		cold := build("")
+		for range 3 {
+			if got := build(facts); got != cold {
+				t.Fatalf("%s: %s, without a memory %s", data, got, cold)
+			}
 		}
 	}
 }

@@ -52,6 +52,7 @@ func remoteName(h *dockerfile.HTTP) string {
 // fetched is a remote file on disk.
 type fetched struct {
 	path     string
+	digest   string
 	size     int64
 	modified time.Time
 }
@@ -83,11 +84,12 @@ func (b *Blobs) fetch(ctx context.Context, h *dockerfile.HTTP) (_ *fetched, err 
 	if n > b.maxRemote {
 		return nil, fmt.Errorf("longer than %d bytes", b.maxRemote)
 	}
-	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); h.Checksum != "" && got != h.Checksum {
+	got := "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	if h.Checksum != "" && got != h.Checksum {
 		return nil, fmt.Errorf("digest mismatch %s: %s", got, h.Checksum)
 	}
 	modified, _ := http.ParseTime(resp.Header.Get("Last-Modified")) // none: the layer decides
-	return &fetched{f.Name(), n, modified}, nil
+	return &fetched{f.Name(), got, n, modified}, nil
 }
 
 // get asks for a URL. The body of its answer ends with ctx.
