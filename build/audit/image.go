@@ -126,7 +126,19 @@ func examine(ctx context.Context, s Subject, o Options) (*look, error) {
 	l.userland()
 	l.entrypoint()
 	l.added()
-	return l, nil
+	return l, l.unread()
+}
+
+// unread is why files of a listed layer could not be read, though they were
+// there when it was made.
+func (l *look) unread() error {
+	var errs []error
+	for _, layer := range l.layers {
+		if layer.listed != nil {
+			errs = append(errs, layer.err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // damaged makes a finding of an error, unless it leaves open what is wrong.
@@ -237,6 +249,7 @@ func (l *look) open(ctx context.Context, s Subject, manifest *v1.Manifest, o Opt
 		if one.base && s.Base != nil {
 			one.indexes = o.Indexes
 		}
+		one.list(from)
 		if ids != nil {
 			one.diffID = &ids[i]
 		}

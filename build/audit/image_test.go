@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,19 @@ type one struct {
 
 func (c one) audit(t *testing.T) []Finding {
 	t.Helper()
-	img := imageOf(t, "linux/amd64", c.config, layerOf(t, c.files...))
+	read := layerOf(t, c.files...)
+	found := c.auditOf(t, read)
+	// What was just written is not read back, and judged all the same.
+	listed := c.auditOf(t, listedLayer{read, entriesOf(t, archive(t, c.files...))})
+	if !slices.Equal(listed, found) {
+		t.Errorf("read: %v\nlisted: %v", found, listed)
+	}
+	return found
+}
+
+func (c one) auditOf(t *testing.T, l v1.Layer) []Finding {
+	t.Helper()
+	img := imageOf(t, "linux/amd64", c.config, l)
 	found, err := Image(t.Context(), Subject{Image: img, Platform: parse(t, "linux/amd64"), Base: &Base{}}, Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Error(err)

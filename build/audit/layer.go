@@ -26,6 +26,9 @@ type layer struct {
 	room    *room
 	open    func() (io.ReadCloser, error) // the uncompressed stream, bounded
 
+	listed []rootfs.Entry // of a layer that was just written, instead of reading it
+	opened []io.Closer    // files of those
+
 	read  bool
 	err   error
 	heads map[int64]string // first bytes of every regular file, by place
@@ -36,6 +39,9 @@ type layer struct {
 // entries are what the layer lists. Those of a base that is known come from the
 // remembered index where there is one.
 func (l *layer) entries() ([]rootfs.Entry, error) {
+	if l.listed != nil {
+		return l.listed, nil
+	}
 	if l.base {
 		if index, ok := l.indexes.Get(l.digest); ok {
 			return l.bind(index), nil
@@ -52,7 +58,7 @@ func (l *layer) entries() ([]rootfs.Entry, error) {
 }
 
 func (l *layer) bind(index []rootfs.Entry) []rootfs.Entry {
-	return rootfs.Bind(index, func(off, size int64) rootfs.Content { return &content{l, off, size} })
+	return rootfs.Bind(index, func(off, size int64) rootfs.Content { return &content{layer: l, off: off, size: size} })
 }
 
 // load reads the layer to its end.
@@ -99,6 +105,9 @@ func (l *layer) close() {
 	if l.spool != nil {
 		l.spool.Close()
 	}
+	for _, f := range l.opened {
+		f.Close()
+	}
 }
 
 // damage is what is certainly wrong with what is stored.
@@ -110,6 +119,8 @@ func (d *damage) Error() string { return d.text }
 type content struct {
 	layer     *layer
 	off, size int64 // bytes, of the uncompressed stream
+	from      rootfs.Content
+	first     *string // of from; nil until it is read
 }
 
 // errNotKept says that a file was not kept when its layer was read.
@@ -126,6 +137,9 @@ func (c *content) Open() (io.ReadCloser, error) {
 
 // section is the file's bytes; the layer is read where it was not yet.
 func (c *content) section() (*io.SectionReader, error) {
+	if c.from != nil {
+		return c.direct()
+	}
 	if _, err := c.layer.load(); err != nil {
 		return nil, err
 	}
@@ -137,4 +151,9 @@ func (c *content) section() (*io.SectionReader, error) {
 
 // head is the first bytes of a file of a layer that has been read; "" where that
 // is not so.
-func (c *content) head() string { return c.layer.heads[c.off] }
+func (c *content) head() string {
+	if c.from != nil {
+		return c.beginning()
+	}
+	return c.layer.heads[c.off]
+}

@@ -21,7 +21,7 @@ func (l *look) added() {
 	dirs := append(slices.Clone(usual), l.searchPath()...)
 	_ = l.tree.Walk("/", func(p string, n *rootfs.Node) error { // fn returns no error, and / is there
 		c, ok := n.Data.(*content)
-		if !ok || l.judged[n] || !isELF(c.head()) || !runnable(p, n) {
+		if !ok || l.judged[n] || !runnable(p, n) || !isELF(c.head()) {
 			return nil
 		}
 		l.judged[n] = true
