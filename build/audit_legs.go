@@ -18,7 +18,7 @@ import (
 )
 
 // audit judges what was built, whoever built it, before anybody else sees it.
-// An image in which this program found nothing before is not judged again.
+// An image in which this program found nothing wrong before is not judged again.
 func (l legs) audit(ctx context.Context, leg plan.Leg, r *dockerfile.Recipe, img v1.Image) error {
 	what := "image " + leg.Image
 	s := audit.Subject{Image: img, Platform: leg.Platform, Base: l.auditBase(r)}
@@ -33,7 +33,7 @@ func (l legs) audit(ctx context.Context, leg plan.Leg, r *dockerfile.Recipe, img
 	if err != nil {
 		return fmt.Errorf("%s %s: audit: %w", what, leg.Platform, err)
 	}
-	if len(found) == 0 && key != "" {
+	if key != "" && audit.Wrong(found) == nil {
 		l.blobs.Facts.Put(key, nil)
 	}
 	return l.refuse(what, found)
