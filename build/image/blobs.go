@@ -113,7 +113,7 @@ func (b *Blobs) write(ctx context.Context, f Format, fill func(io.Writer) error)
 		plain.w = w
 		return fill(plain)
 	})
-	if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
+	if err := errors.Join(err, out.Flush(), file.Chmod(0o644), file.Close()); err != nil {
 		return nil, err
 	}
 	made := &blob{description: description{compressed.sum(), plain.sum(), compressed.n}, mediaType: layerType(f)}

@@ -67,6 +67,10 @@ func (b *blob) Size() (int64, error) { return b.size, nil }
 // MediaType implements [v1.Layer].
 func (b *blob) MediaType() (types.MediaType, error) { return b.mediaType, nil }
 
+// Link gives the file another name, on the same file system, for who would write
+// a copy: it never changes.
+func (b *blob) Link(path string) error { return os.Link(b.path, path) }
+
 // Compressed implements [v1.Layer].
 func (b *blob) Compressed() (io.ReadCloser, error) { return os.Open(b.path) }
 

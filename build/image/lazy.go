@@ -39,6 +39,15 @@ func (l *lazy) Compressed() (io.ReadCloser, error) {
 	return b.Compressed()
 }
 
+// Link is a second name for the bytes, where they are made anyway.
+func (l *lazy) Link(path string) error {
+	b, err := l.bytes()
+	if err != nil {
+		return err
+	}
+	return b.Link(path)
+}
+
 // Uncompressed implements [v1.Layer], as Compressed.
 func (l *lazy) Uncompressed() (io.ReadCloser, error) {
 	b, err := l.bytes()

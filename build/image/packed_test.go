@@ -15,9 +15,12 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/archmage-go/archmage/build/cache"
+	"github.com/archmage-go/archmage/build/registry"
 	"github.com/archmage-go/archmage/build/rootfs"
 )
 
@@ -311,4 +314,26 @@ func TestBytesDoNotDependOnWhatWasCompressedBefore(t *testing.T) {
 	if len(b.packer.idle) != 1 {
 		t.Errorf("%d writers", len(b.packer.idle))
 	}
+}
+
+// IMAGE_OUT takes the file that was written, and keeps it.
+func TestALayerIsLinkedIntoALayout(t *testing.T) {
+	f := newFile("some data")
+	dir := t.TempDir()
+	b := value[*Blobs](t)(NewBlobs(dir, ""))
+	img := value[v1.Image](t)(mutate.AppendLayers(empty.Image, f.layer(t, b)))
+	out := filepath.Join(t.TempDir(), "out")
+	_, err := registry.OpenLayout(out, out).PutImage(t.Context(), "1", img)
+	must(t, err)
+	hex := strings.TrimPrefix(digestOf(t, layersOf(t, img)[0]), "sha256:")
+	there := value[os.FileInfo](t)(os.Stat(filepath.Join(out, "blobs/sha256", hex)))
+	if made := value[os.FileInfo](t)(os.Stat(filepath.Join(b.dir, hex))); !os.SameFile(made, there) {
+		t.Error("copied")
+	}
+	must(t, b.Close())
+	if there.Mode() != 0o644 {
+		t.Errorf("mode %s", there.Mode())
+	}
+	l := layersOf(t, value[v1.Image](t)(registry.OpenLayout(out, out).Image(t.Context(), digestOf(t, img))))[0]
+	intactLayer(t, l)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -70,11 +71,25 @@ func (l *layout) putBlobs(ctx context.Context, img v1.Image) error {
 		if d.Size, err = b.Size(); err != nil {
 			return err
 		}
+		if l.link(d, b) {
+			continue
+		}
 		if err := l.putBlob(ctx, d, b.Compressed); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// link gives a layer that has just been written to a file its name here, in place
+// of a copy, where the file system can. What is there already stays.
+func (l *layout) link(d v1.Descriptor, b v1.Layer) bool {
+	file, ok := b.(interface{ Link(path string) error })
+	name := l.blob(d.Digest)
+	if _, err := os.Stat(name); !ok || err == nil {
+		return false
+	}
+	return os.MkdirAll(filepath.Dir(name), 0o755) == nil && file.Link(name) == nil
 }
 
 // PutManifest implements [Repository]. A digest alone makes no entry: until a
