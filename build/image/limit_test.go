@@ -24,11 +24,12 @@ func BenchmarkLimit(b *testing.B) {
 	if err != nil || len(files) == 0 {
 		b.Fatalf("LIMIT_FILES %s: %d files, %v", pattern, len(files), err)
 	}
+	p := newPacker(runtime.GOMAXPROCS(0))
 	for b.Loop() {
 		var group errgroup.Group
 		group.SetLimit(runtime.GOMAXPROCS(0))
 		for _, name := range files {
-			group.Go(func() error { return compressOnce(name) })
+			group.Go(func() error { return compressOnce(p, name) })
 		}
 		if err := group.Wait(); err != nil {
 			b.Fatal(err)
@@ -36,20 +37,15 @@ func BenchmarkLimit(b *testing.B) {
 	}
 }
 
-func compressOnce(name string) error {
+func compressOnce(p *packer, name string) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	packed := &counter{w: io.Discard, hash: sha256.New()}
-	packer, err := compressor(packed, Format{})
-	if err != nil {
+	return p.pack(packed, Format{}, func(w io.Writer) error {
+		_, err := io.Copy(&counter{w: w, hash: sha256.New()}, file)
 		return err
-	}
-	plain := &counter{w: packer, hash: sha256.New()}
-	if _, err := io.Copy(plain, file); err != nil {
-		return err
-	}
-	return packer.Close()
+	})
 }

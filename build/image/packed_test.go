@@ -320,7 +320,7 @@ func TestBytesDoNotDependOnWhatWasCompressedBefore(t *testing.T) {
 func TestALayerIsLinkedIntoALayout(t *testing.T) {
 	f := newFile("some data")
 	dir := t.TempDir()
-	b := value[*Blobs](t)(NewBlobs(dir, ""))
+	b := value[*Blobs](t)(NewBlobs(dir, rootfs.Indexes{}))
 	img := value[v1.Image](t)(mutate.AppendLayers(empty.Image, f.layer(t, b)))
 	out := filepath.Join(t.TempDir(), "out")
 	_, err := registry.OpenLayout(out, out).PutImage(t.Context(), "1", img)
