@@ -100,7 +100,7 @@ func (p *Project) refuse(what string, found []audit.Finding) error {
 // Of the others nothing but what publish reads is read.
 func (p *Project) checkLeg() func(context.Context, publish.Join, publish.Leg, v1.Image) error {
 	options := p.auditOptions()
-	reading := make(chan struct{}, p.Jobs) // layers; of requests there are more at once
+	reading := make(chan struct{}, max(1, p.Jobs)) // layers; of requests there are more at once
 	return func(ctx context.Context, j publish.Join, leg publish.Leg, img v1.Image) error {
 		raw, err := img.RawConfigFile()
 		if err != nil || configLabels(raw)[legLabel] == legName(j.Image, leg.Platform) {

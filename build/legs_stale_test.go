@@ -23,7 +23,7 @@ func remembers(t *testing.T) {
 }
 
 // hooked is an empty registry that calls hook before it first answers for a
-// blob.
+// blob; all questions for blobs wait for that.
 func hooked(t *testing.T, hook func()) (prefix string) {
 	t.Helper()
 	var once sync.Once
@@ -53,12 +53,13 @@ func references(t *testing.T, o outcome) string {
 }
 
 // Digests are remembered of files that then change, before the registry asks for
-// the bytes: the legs are built again, from what the files hold now.
+// the bytes: the leg is built again, from what the files hold now. It is one leg,
+// since others would be reading them.
 func TestALegIsBuiltAgainWhereItsMemoryIsStale(t *testing.T) {
 	remembers(t)
 	before, after := releases()
 	s := newSite(t, "", before)
-	push := map[string]string{"PUSH": "true", "IMAGE_JOBS": "1", "IMAGE_REVISION": before.commit}
+	push := map[string]string{"PUSH": "true", "WHAT": "app", "IMAGE_PLATFORMS": "linux/amd64"}
 	run := func(to string) string {
 		s.to = to
 		return references(t, s.verb("image", before, push))
