@@ -25,7 +25,7 @@ type legs struct {
 	repos repositories
 
 	building chan struct{} // holds one for each leg that is not on its way yet
-	auditor string // names this program to what it remembers of audits
+	auditor  string        // names this program to what it remembers of audits
 }
 
 // claim marks the directories that legs and their receipts will be written to.
