@@ -19,6 +19,9 @@ import (
 // releaseDir is where release binaries go, below IMAGE_OUT.
 const releaseDir = "release"
 
+// sumsFile holds the checksums of what is there.
+const sumsFile = "checksums.txt"
+
 // Binaries compiles the commands that WHAT names for RELEASE_PLATFORMS, and
 // writes a checksums.txt of exactly these beside them, in sha256sum's format.
 // Each path is printed.
@@ -44,12 +47,15 @@ func (p *Project) Binaries(ctx context.Context) error {
 	if err := p.compile(ctx, binaries); err != nil {
 		return err
 	}
+	if p.DryRun { // there is nothing to sum up
+		return p.disk.Write(p.path(path.Join(p.Out, releaseDir, sumsFile)), nil)
+	}
 	sums, err := p.checksums(binaries)
 	if err != nil {
 		return err
 	}
 	for _, b := range binaries {
-		p.console.Result(b.Path)
+		p.result(b.Path)
 	}
 	p.console.Result(sums)
 	return nil
@@ -87,12 +93,12 @@ func (p *Project) checksums(binaries []plan.Binary) (string, error) {
 		lines = append(lines, fmt.Sprintf("%s  %s\n", sum, path.Base(b.Path)))
 	}
 	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
-	file := path.Join(p.Out, releaseDir, "checksums.txt")
+	file := path.Join(p.Out, releaseDir, sumsFile)
 	var out bytes.Buffer
 	for _, l := range lines {
 		out.WriteString(l)
 	}
-	return file, os.WriteFile(p.path(file), out.Bytes(), 0o644)
+	return file, p.disk.Write(p.path(file), out.Bytes())
 }
 
 // sumFile is the SHA-256 of a file, in hexadecimal digits.

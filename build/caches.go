@@ -47,7 +47,7 @@ func storeKinds() []string { return []string{cacheBases, cacheFacts, cacheLayers
 // cache is where a kind of facts is remembered. Where that cannot be, it is said
 // once.
 func (p *Project) cache(kind string) cache.Store {
-	s := cache.Store{Dir: p.cacheDir(kind), Limit: cacheLimit(kind)}
+	s := cache.Store{Dir: p.cacheDir(kind), Limit: cacheLimit(kind), ReadOnly: p.DryRun}
 	if err := s.Check(); err != nil {
 		p.noteCache(err)
 	}
@@ -62,6 +62,9 @@ func (p *Project) noteCache(err error) {
 // checkout, outside of it, since everything inside may be a build context. Where
 // none can be, it is one for this run. Release it at the end.
 func (p *Project) keep() (dir string, release func(), err error) {
+	if p.DryRun {
+		return p.trees().Path(p.Root), func() {}, nil
+	}
 	dir, release, err = p.trees().Use(p.Root)
 	if err == nil {
 		p.kept = true
@@ -92,6 +95,9 @@ func (p *Project) cacheDir(name string) string {
 // Close ends the work on a repository: what is remembered is brought back within
 // its limits.
 func (p *Project) Close() {
+	if p.DryRun {
+		return
+	}
 	for _, kind := range storeKinds() {
 		cache.Store{Dir: p.cacheDir(kind), Limit: cacheLimit(kind)}.Prune()
 	}

@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -35,7 +36,7 @@ func (p *Project) Clean(ctx context.Context, o CleanOptions) error {
 	}
 	removed = append(removed, binaries...)
 	for _, name := range removed {
-		p.console.Result(name)
+		p.result(name)
 	}
 	if len(removed) == 0 {
 		p.console.Event("clean", p.Out, "nothing of archmage's here")
@@ -50,22 +51,24 @@ func (p *Project) cleanOut() (removed []string, err error) {
 		return nil, err
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
+		if err := p.disk.RemoveAll(filepath.Join(out, name)); err != nil {
 			return removed, err
 		}
 		removed = append(removed, path.Join(p.Out, name))
 	}
+	gone := append(names, markName)
 	ignore := filepath.Join(out, ".gitignore")
 	if data, err := os.ReadFile(ignore); err == nil && string(data) == ignoreAll {
-		if err := os.Remove(ignore); err != nil {
+		if err := p.disk.Remove(ignore); err != nil {
 			return removed, err
 		}
+		gone = append(gone, ".gitignore")
 	}
-	if err := os.Remove(filepath.Join(out, markName)); err != nil {
+	if err := p.disk.Remove(filepath.Join(out, markName)); err != nil {
 		return removed, err
 	}
-	if left, err := os.ReadDir(out); err == nil && len(left) == 0 {
-		return removed, os.Remove(out)
+	if len(left(out, gone...)) == 0 {
+		return removed, p.disk.Remove(out)
 	}
 	return removed, nil
 }
@@ -83,18 +86,21 @@ func (p *Project) cleanBinaries(ctx context.Context) (removed []string, err erro
 		for _, pl := range p.Platforms {
 			b := facts.Binary(c, pl)
 			for _, name := range append([]string{b.Path}, b.Also...) {
-				if ours(p.path(name), kept) && os.Remove(p.path(name)) == nil {
+				if ours(p.path(name), kept) && p.disk.Remove(p.path(name)) == nil {
 					removed = append(removed, name)
 				}
 			}
 		}
 	}
-	return removed, errors.Join(p.forget(), p.disownBin())
+	return removed, errors.Join(p.forget(), p.disownBin(removed))
 }
 
 // forget removes the programs kept for this checkout, unless another archmage
 // compiles them just now.
 func (p *Project) forget() error {
+	if p.DryRun {
+		return p.disk.RemoveAll(p.trees().Path(p.Root))
+	}
 	err := p.trees().Remove(p.Root)
 	if errors.Is(err, cache.ErrInUse) {
 		p.console.Note("%v", err)
@@ -109,6 +115,10 @@ func (p *Project) cleanCaches() error {
 	var freed int64
 	var errs []error
 	for _, c := range p.caches() {
+		if p.DryRun {
+			p.wouldClear(c)
+			continue
+		}
 		u, err := c.clear()
 		if u.Entries > 0 {
 			p.console.Result(c.dir)
@@ -122,8 +132,15 @@ func (p *Project) cleanCaches() error {
 			}
 		}
 	}
-	p.console.Event("clean", "caches", size(freed)+" removed")
+	p.done("clean", "caches", size(freed)+" removed")
 	return errors.Join(errs...)
+}
+
+// wouldClear tells what clearing a cache would remove.
+func (p *Project) wouldClear(c cached) {
+	if u := c.usage(); u.Entries > 0 {
+		p.console.Would("remove", fmt.Sprintf("%s (%d files, %s)", c.dir, u.Entries, size(u.Bytes)))
+	}
 }
 
 // keptFiles lists the files that compiling has kept; none where it has not.

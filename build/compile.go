@@ -51,7 +51,7 @@ func (p *Project) Compile(ctx context.Context) error {
 	err = p.compile(ctx, binaries)
 	for _, b := range binaries {
 		if err == nil {
-			p.console.Result(b.Path)
+			p.result(b.Path)
 		}
 	}
 	return err
@@ -140,7 +140,7 @@ func (p *Project) compile(ctx context.Context, binaries []plan.Binary) error {
 	}
 	defer release()
 	return compile.Run(ctx, p.runner, binaries, compile.Options{
-		Root: p.Root, Keep: keep, Jobs: p.Jobs,
+		Root: p.Root, Keep: keep, Jobs: p.Jobs, Disk: p.disk,
 		LDFlags: p.LDFlags, GoFlags: p.GoFlags, CGO: p.CGO, CC: p.CC,
 		VersionPkg: p.VersionPkg, Version: p.binaryVersion(),
 		Check: p.checkBinary, Event: p.compiled,

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/plan"
 )
 
@@ -38,17 +37,17 @@ func (p *Project) ownOut(name string) error {
 	if filled && !(name == receiptsDir && onlyReceipts(filepath.Join(out, name))) {
 		return Usage("remove it, or set IMAGE_OUT to another directory", "%s: not made by archmage", path.Join(p.Out, name))
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := p.disk.MkdirAll(out); err != nil {
 		return err
 	}
 	ignore := filepath.Join(out, ".gitignore")
-	files.Sweep(out)
+	p.disk.Sweep(out)
 	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := files.Replace(ignore, func(w io.Writer) error { _, err := io.WriteString(w, ignoreAll); return err }); err != nil {
+		if err := p.disk.Replace(ignore, func(w io.Writer) error { _, err := io.WriteString(w, ignoreAll); return err }); err != nil {
 			return err
 		}
 	}
-	return appendMark(out, name)
+	return p.disk.Append(filepath.Join(out, markName), name+"\n") // in one write: two runs at once lose none
 }
 
 func notEmpty(dir string) (bool, error) {
@@ -78,16 +77,6 @@ func readMark(out string) ([]string, error) {
 	return names, lines.Err()
 }
 
-// appendMark adds one line in one write, so that two runs at once lose none.
-func appendMark(out, name string) error {
-	f, err := os.OpenFile(filepath.Join(out, markName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(name + "\n")
-	return errors.Join(err, f.Close())
-}
-
 // binDir is where all binaries are below, as a slash path; "." is the root.
 func (p *Project) binDir() string {
 	literal, _, _ := strings.Cut(p.Bin, "{")
@@ -105,19 +94,20 @@ func (p *Project) ownBin(binaries []plan.Binary) error {
 	if _, err := os.Stat(p.path(dir)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(p.path(dir), 0o755); err != nil {
+	if err := p.disk.MkdirAll(p.path(dir)); err != nil {
 		return err
 	}
-	return os.WriteFile(p.path(path.Join(dir, ".gitignore")), []byte(ignoreAll), 0o644)
+	return p.disk.Write(p.path(path.Join(dir, ".gitignore")), []byte(ignoreAll))
 }
 
-// disownBin removes what ownBin made, once nothing else is in it.
-func (p *Project) disownBin() error {
+// disownBin removes what ownBin made, once nothing else is in it: removed are
+// the binaries that were.
+func (p *Project) disownBin(removed []string) error {
 	dir := p.path(p.binDir())
 	ignore := filepath.Join(dir, ".gitignore")
-	entries, _ := os.ReadDir(dir)
-	if data, err := os.ReadFile(ignore); err != nil || string(data) != ignoreAll || len(entries) != 1 {
+	rest := left(dir, directlyIn(p.binDir(), removed)...)
+	if data, err := os.ReadFile(ignore); err != nil || string(data) != ignoreAll || len(rest) != 1 {
 		return nil
 	}
-	return errors.Join(os.Remove(ignore), os.Remove(dir))
+	return errors.Join(p.disk.Remove(ignore), p.disk.Remove(dir))
 }

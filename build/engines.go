@@ -80,14 +80,12 @@ func (p *Project) askBuildx(ctx context.Context, start bool) (e plan.Engine, dri
 		e.Missing = p.ContainerTool + " is not on PATH"
 		return e, ""
 	}
-	args := []string{"buildx", "inspect"}
-	if start {
-		args = append(args, "--bootstrap")
+	ask := p.inspectBuilder(start)
+	if start && p.DryRun { // a builder that does not run says less
+		_ = p.runner.Run(ctx, ask)
+		ask = p.inspectBuilder(false)
 	}
-	if p.Builder != "" {
-		args = append(args, p.Builder)
-	}
-	out, err := run.Output(ctx, p.runner, run.Cmd{Name: p.ContainerTool, Args: args, Without: image.Secret})
+	out, err := run.Output(ctx, p.runner, ask)
 	if err != nil {
 		e.Missing = lastLine(err)
 		return e, ""
@@ -97,6 +95,18 @@ func (p *Project) askBuildx(ctx context.Context, start bool) (e plan.Engine, dri
 		e.Platforms = append(e.Platforms, parsePlatforms(text)...)
 	}
 	return e, driver
+}
+
+// inspectBuilder asks about the builder; with start, it is started for that.
+func (p *Project) inspectBuilder(start bool) run.Cmd {
+	args := []string{"buildx", "inspect"}
+	if start {
+		args = append(args, "--bootstrap")
+	}
+	if p.Builder != "" {
+		args = append(args, p.Builder)
+	}
+	return run.Cmd{Name: p.ContainerTool, Args: args, Without: image.Secret, Reads: !start}
 }
 
 // lastLine is the end of what a program said: what it complains about.

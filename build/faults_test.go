@@ -97,7 +97,7 @@ func (s *site) attempt(c *console.Console, name string, r *release, flags map[st
 	if err != nil {
 		return err
 	}
-	o := clientOptions(p.Settings, c)
+	o := p.clientOptions()
 	transport := &http.Transport{MaxIdleConnsPerHost: 50}
 	defer transport.CloseIdleConnections()
 	o.Clock, o.Transport = s.clock.clock(), transport

@@ -202,7 +202,7 @@ func (f *fixer) write(ctx context.Context, files []*rewritten) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return replaceAll(files)
+	return replaceAll(f.disk, files)
 }
 
 func (f *fixer) report(out verify.Repaired, files []*rewritten, dry bool) {
@@ -228,12 +228,9 @@ func fixes(n int) string {
 	return fmt.Sprintf("%d fixes", n)
 }
 
-// checkFix refuses what --dry-run has no place in.
+// checkFix refuses what a dry run of --fix has no place for.
 func (o VerifyOptions) checkFix() error {
-	switch {
-	case o.DryRun && !o.Fix:
-		return Usage("add --fix", "--dry-run: without --fix nothing is written anyway")
-	case o.DryRun && o.Format != "" && o.Format != "text":
+	if o.Fix && o.DryRun && o.Format != "" && o.Format != "text" {
 		return Usage("leave one of them out", "--dry-run: prints a diff, not %s", o.Format)
 	}
 	return nil

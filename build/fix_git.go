@@ -22,7 +22,8 @@ func (p *Project) committed(ctx context.Context, verb string, file *rewritten) e
 	git := func(args ...string) (string, error) {
 		out, err := run.Output(ctx, p.runner, run.Cmd{
 			Name: "git", Args: append([]string{"--literal-pathspecs"}, append(args, "--", base)...), Dir: dir,
-			Env: []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}, // a refreshed index would be another file in the context
+			Env:   []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}, // a refreshed index would be another file in the context
+			Reads: true,
 		})
 		return string(out), err
 	}

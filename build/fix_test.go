@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/archmage-go/archmage/build/config"
+
+	"github.com/archmage-go/archmage/build/files"
 )
 
 func rewrite(t *testing.T, dir, name string, mode os.FileMode) *rewritten {
@@ -39,8 +41,8 @@ func content(t *testing.T, dir string) string {
 
 func TestFilesAreReplacedWithTheirMode(t *testing.T) {
 	dir := t.TempDir()
-	files := []*rewritten{rewrite(t, dir, "a", 0o600), rewrite(t, dir, "b", 0o444)}
-	if err := replaceAll(files); err != nil {
+	list := []*rewritten{rewrite(t, dir, "a", 0o600), rewrite(t, dir, "b", 0o444)}
+	if err := replaceAll(files.Disk{}, list); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, dir); got != "-rw------- a: new a\n-r--r--r-- b: new b\n" {
@@ -50,11 +52,11 @@ func TestFilesAreReplacedWithTheirMode(t *testing.T) {
 
 func TestNoFileIsReplacedWhereOneCannotBe(t *testing.T) {
 	dir := t.TempDir()
-	files := []*rewritten{rewrite(t, dir, "a", 0o600), rewrite(t, dir, "b", 0o600)}
-	if err := os.WriteFile(files[1].path, []byte("newer"), 0o600); err != nil {
+	list := []*rewritten{rewrite(t, dir, "a", 0o600), rewrite(t, dir, "b", 0o600)}
+	if err := os.WriteFile(list[1].path, []byte("newer"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := replaceAll(files)
+	err := replaceAll(files.Disk{}, list)
 	if err == nil || err.Error() != "write b: somebody else has changed it meanwhile" {
 		t.Errorf("%v", err)
 	}

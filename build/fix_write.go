@@ -6,12 +6,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/archmage-go/archmage/build/files"
 )
 
 // replaceAll gives files their new content. Each is replaced at once, with its
 // mode; none is before the new content of all is on the disk.
-func replaceAll(files []*rewritten) (err error) {
-	temps := make([]string, len(files))
+func replaceAll(disk files.Disk, list []*rewritten) (err error) {
+	if disk.DryRun() {
+		for _, file := range list {
+			err = errors.Join(err, disk.Write(file.path, file.new))
+		}
+		return err
+	}
+	temps := make([]string, len(list))
 	defer func() {
 		for _, temp := range temps {
 			if temp != "" {
@@ -19,12 +27,12 @@ func replaceAll(files []*rewritten) (err error) {
 			}
 		}
 	}()
-	for i, file := range files {
+	for i, file := range list {
 		if temps[i], err = file.prepare(); err != nil {
 			return err
 		}
 	}
-	for i, file := range files {
+	for i, file := range list {
 		if err := os.Rename(temps[i], file.path); err != nil {
 			return fmt.Errorf("write %s: %w", file.name, err)
 		}

@@ -19,6 +19,7 @@ func (p *Project) before(ctx context.Context, a, b string) bool {
 	}
 	return p.runner.Run(ctx, run.Cmd{
 		Name: "git", Args: []string{"merge-base", "--is-ancestor", a, b}, Dir: p.Root,
-		Env: []string{"GIT_NO_LAZY_FETCH=1"}, // a partial clone would ask its remote
+		Env:   []string{"GIT_NO_LAZY_FETCH=1"}, // a partial clone would ask its remote
+		Reads: true,
 	}) == nil
 }

@@ -91,8 +91,8 @@ func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (e
 	_ = group.Wait()
 	var built []publish.Receipt
 	for i, r := range receipts {
-		if failed[i] == nil {
-			p.console.Result(l.repos.reference(r.Image, r.Tag, r.Digest))
+		if failed[i] == nil && r.Digest != "" { // known even in a dry run
+			p.result(l.repos.reference(r.Image, r.Tag, r.Digest))
 			built = append(built, r)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // Makefile has it, and Dockerfiles that archmage.yaml would have to name.
 func (a *adopter) lookForImages(fsys fs.FS) error {
 	s := *a.Settings
-	a.Project = &Project{Settings: &s, runner: a.runner, console: a.console, client: a.client}
+	a.Project = &Project{Settings: &s, runner: a.runner, console: a.console, client: a.client, disk: a.disk, dry: a.dry}
 	if dirs := a.make.Words("IMAGE_DIRS"); s.Dirs == nil && len(dirs) > 0 {
 		s.Dirs = dirs
 	}

@@ -54,7 +54,7 @@ func (a *adopter) mageModule(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		err = errors.Join(err, putBack(mod, oldMod), putBack(sum, oldSum))
+		err = errors.Join(err, a.putBack(mod, oldMod), a.putBack(sum, oldSum))
 	}
 	return err
 }
@@ -65,11 +65,11 @@ func readIfThere(file string) []byte {
 }
 
 // putBack gives a file its content again; one that was not there goes.
-func putBack(file string, data []byte) error {
+func (a *adopter) putBack(file string, data []byte) error {
 	if data != nil {
-		return os.WriteFile(file, data, 0o644)
+		return a.disk.Write(file, data)
 	}
-	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := a.disk.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -96,7 +96,7 @@ func (a *adopter) startMageModule(file string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return newFile(file, data)
+	return a.disk.Create(file, data)
 }
 
 // require takes over what the root's module requires and replaces.

@@ -45,7 +45,7 @@ func (a *adopter) has(name string) bool {
 
 // git is what git says here, or nil where it fails.
 func (a *adopter) git(ctx context.Context, args ...string) *string {
-	out, err := run.Output(ctx, a.runner, run.Cmd{Name: "git", Args: args, Dir: a.Root, Env: []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}})
+	out, err := run.Output(ctx, a.runner, run.Cmd{Name: "git", Args: args, Dir: a.Root, Env: []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}, Reads: true})
 	if err != nil {
 		return nil
 	}

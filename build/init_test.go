@@ -13,6 +13,7 @@ import (
 
 	"github.com/archmage-go/archmage/build/adopt"
 	"github.com/archmage-go/archmage/build/config"
+	"github.com/archmage-go/archmage/build/files"
 )
 
 // The names that a repository's own Mage targets must not have.
@@ -71,16 +72,17 @@ func TestVersionsThatGoCannotFetchAreLatest(t *testing.T) {
 func TestAFileThatIsThereIsNotMade(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a", "b")
-	if err := newFile(file, []byte("mine")); err != nil {
+	disk := files.Disk{}
+	if err := disk.Create(file, []byte("mine")); err != nil {
 		t.Fatal(err)
 	}
-	if err := newFile(file, []byte("other")); !os.IsExist(err) {
+	if err := disk.Create(file, []byte("other")); !os.IsExist(err) {
 		t.Errorf("%v", err)
 	}
 	if err := os.Symlink("gone", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := newFile(filepath.Join(dir, "link"), nil); !os.IsExist(err) {
+	if err := disk.Create(filepath.Join(dir, "link"), nil); !os.IsExist(err) {
 		t.Errorf("a link that leads nowhere: %v", err)
 	}
 	if got := content(t, filepath.Join(dir, "a")); got != "-rw-r--r-- b: mine\n" {
@@ -101,8 +103,9 @@ func TestAFailedStepIsUndone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	a := &adopter{Project: &Project{}}
 	for range 2 {
-		if err := errors.Join(putBack(there, oldThere), putBack(gone, oldGone)); err != nil {
+		if err := errors.Join(a.putBack(there, oldThere), a.putBack(gone, oldGone)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ func (a *adopter) runSteps(ctx context.Context) error {
 		case err != nil:
 			errs = append(errs, &goStepError{s, err})
 		default:
-			a.console.Event("init", s.makes, "written")
+			a.done("init", s.makes, "written")
 		}
 	}
 	return errors.Join(errs...)
@@ -91,8 +91,8 @@ func (a *adopter) toolsModule(ctx context.Context) error {
 	sum := strings.TrimSuffix(base, ".mod") + ".sum"
 	for _, name := range []string{sum, base} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err == nil {
-			err = newFile(a.path(path.Join(path.Dir(adopt.ToolsMod), name)), data)
+		if err == nil || a.DryRun { // nobody has made it
+			err = a.disk.Create(a.path(path.Join(path.Dir(adopt.ToolsMod), name)), data)
 		}
 		if err != nil {
 			return err

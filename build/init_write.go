@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 )
 
 // write makes the files that are new and adds to the others, then runs what only
@@ -28,16 +26,16 @@ func (a *adopter) write(ctx context.Context) error {
 	}
 	made, err := a.makeFiles()
 	if err == nil {
-		err = replaceAll(added)
+		err = replaceAll(a.disk, added)
 	}
 	if err != nil {
 		for _, file := range made {
-			err = errors.Join(err, os.Remove(file))
+			err = errors.Join(err, a.disk.Remove(file))
 		}
 		return err
 	}
 	for _, c := range a.changes {
-		a.console.Event("init", c.name, "written")
+		a.done("init", c.name, "written")
 	}
 	return a.runSteps(ctx)
 }
@@ -48,23 +46,10 @@ func (a *adopter) makeFiles() (made []string, err error) {
 		if c.exists {
 			continue
 		}
-		if err := newFile(c.path, c.new); err != nil {
+		if err := a.disk.Create(c.path, c.new); err != nil {
 			return made, fmt.Errorf("write %s: %w", c.name, err)
 		}
 		made = append(made, c.path)
 	}
 	return made, nil
-}
-
-// newFile writes a file that must not be there.
-func newFile(file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
 }

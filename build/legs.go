@@ -75,7 +75,7 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 		r, result, err = l.publish(ctx, leg, push, release)
 	}
 	if err == nil {
-		err = r.Save(l.receiptsPath())
+		err = r.Save(l.disk, l.receiptsPath())
 	}
 	if late, ok := context.Cause(ctx).(lateError); ok && err != nil {
 		err = fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, late)
@@ -83,7 +83,7 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	if err != nil {
 		return publish.Receipt{}, nil, err
 	}
-	l.console.Event("image", leg.Image+" "+leg.Platform.String(), fmt.Sprintf("%s %s %s", l.repos.said(r.State), r.Digest, since(start)))
+	l.done("image", leg.Image+" "+leg.Platform.String(), fmt.Sprintf("%s %s %s", l.repos.said(r.State), r.Digest, since(start)))
 	return r, result, nil
 }
 
@@ -99,6 +99,8 @@ func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, buil
 				built()
 			}
 			r, err = publish.PushLeg(ctx, push, result)
+		} else if errors.Is(err, image.ErrDryRun) {
+			r, err = l.foretell(ctx, push, recipe)
 		}
 		if stale := (*image.StaleError)(nil); !errors.As(err, &stale) {
 			break
@@ -145,10 +147,10 @@ func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerf
 
 // builder is the engine that the plan chose.
 func (l legs) builder(leg plan.Leg) (image.Builder, error) {
-	e := image.Engine{Runner: l.runner, Blobs: l.blobs, Bases: l.bases, Log: func(leg string) image.Log { return l.console.Prefix(leg, lastLines) }}
+	e := image.Engine{Runner: l.runner, Blobs: l.blobs, Bases: l.bases, Log: func(leg string) image.Log { return l.console.Prefix(leg, lastLines) }, DryRun: l.DryRun}
 	switch leg.Engine {
 	case plan.Native:
-		return image.Native{Bases: l.bases, Blobs: l.blobs}, nil
+		return image.Native{Bases: l.bases, Blobs: l.blobs, DryRun: l.DryRun}, nil
 	case "buildx":
 		return image.Buildx{Engine: e, Tool: l.ContainerTool, Builder: l.Builder, Driver: l.work.engines.driver}, nil
 	case "buildah":

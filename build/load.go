@@ -32,10 +32,14 @@ func (p *Project) load(ctx context.Context, legs []plan.Leg, built []v1.Image) e
 	var errs []error
 	loaded := 0
 	for i, leg := range legs {
-		if leg.Platform != platform.Host() || built[i] == nil {
+		if leg.Platform != platform.Host() || built[i] == nil && !p.foretold(leg) {
 			continue
 		}
 		loaded++
+		if p.DryRun {
+			errs = append(errs, store.Runner.Run(ctx, store.LoadCommand(nil)))
+			continue
+		}
 		ref := p.plainTag(leg.Image)
 		err := store.Load(ctx, ref, built[i])
 		if err == nil {

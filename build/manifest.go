@@ -132,7 +132,7 @@ func (r repositories) openFor(image string, mode registry.Mode) (registry.Reposi
 	if r.remote {
 		return r.client.Open(r.name(image), mode)
 	}
-	return registry.OpenLayout(r.path(r.name(image)), r.name(image)), nil
+	return r.dry.Of(registry.OpenLayout(r.path(r.name(image)), r.name(image))), nil
 }
 
 // name is how an image's repository is written: REGISTRY/name, or a directory

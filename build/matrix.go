@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/plan"
 )
 
@@ -74,7 +75,7 @@ func (p *Project) printMatrix(pl *plan.Plan, o PlanOptions) error {
 		return err
 	}
 	lines := "matrix=" + string(value) + "\nempty=" + strconv.FormatBool(len(jobs) == 0) + "\n"
-	if err := appendFile(p.GitHub.Output, lines); err != nil {
+	if err := appendFile(p.disk, p.GitHub.Output, lines); err != nil {
 		return fmt.Errorf("write GITHUB_OUTPUT: %w", err)
 	}
 	_, err = p.console.Write([]byte(lines))
@@ -94,7 +95,7 @@ func unbuildable(legs []plan.Leg) error {
 
 // appendFile adds text to a file with one write; "" is no file. What is in the
 // file keeps its last line.
-func appendFile(name, text string) error {
+func appendFile(disk files.Disk, name, text string) error {
 	if name == "" {
 		return nil
 	}
@@ -105,10 +106,5 @@ func appendFile(name, text string) error {
 	if len(before) > 0 && !strings.HasSuffix(string(before), "\n") {
 		text = "\n" + text
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	return disk.Append(name, text)
 }

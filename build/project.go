@@ -19,6 +19,7 @@ import (
 	"github.com/archmage-go/archmage/build/cache"
 	"github.com/archmage-go/archmage/build/config"
 	"github.com/archmage-go/archmage/build/console"
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/registry"
 	"github.com/archmage-go/archmage/build/run"
 )
@@ -31,6 +32,8 @@ type Project struct {
 	runner  run.Runner
 	console *console.Console
 	client  *registry.Client
+	disk    files.Disk       // changes every file that outlasts the run
+	dry     *registry.DryRun // nil: registries and layouts are written
 
 	cacheNote sync.Once // says why nothing is remembered
 	kept      bool      // compiled programs, by this process
@@ -56,23 +59,32 @@ func Open(ctx context.Context, src config.Source, c *console.Console) (*Project,
 		c.Note("IMAGE_FORCE is set: what is otherwise refused is overwritten")
 	}
 	p := &Project{Settings: s, runner: src.Runner, console: c}
-	o := clientOptions(s, c)
-	o.Facts = cache.Store{Dir: p.cacheDir(cacheBases), Limit: cacheLimit(cacheBases)}
+	if s.DryRun {
+		p.rehearse()
+	}
+	o := p.clientOptions()
+	o.Facts = cache.Store{Dir: p.cacheDir(cacheBases), Limit: cacheLimit(cacheBases), ReadOnly: s.DryRun}
 	p.client = registry.New(o)
 	return p, nil
 }
 
 // requests is how many go to a registry at once: what they wait for is the
-// network, whatever the number of CPUs is.
-func requests(s *config.Settings) int { return max(s.Jobs, 8) }
-
-func clientOptions(s *config.Settings, c *console.Console) registry.Options {
-	o := registry.Options{
-		Auth:     registry.Auth(s.Auth),
-		RetryMax: s.RetryMax, RetryDelay: s.RetryDelay, Jobs: requests(s),
-		Notify: func(w registry.Wait) { c.Note("%s", w) },
+// network, whatever the number of CPUs is. Dry runs tell one after the other.
+func requests(s *config.Settings) int {
+	if s.DryRun {
+		return 1
 	}
-	for _, m := range s.Mirrors {
+	return max(s.Jobs, 8)
+}
+
+func (p *Project) clientOptions() registry.Options {
+	o := registry.Options{
+		Auth:     registry.Auth(p.Auth),
+		RetryMax: p.RetryMax, RetryDelay: p.RetryDelay, Jobs: requests(p.Settings),
+		Notify: func(w registry.Wait) { p.console.Note("%s", w) },
+		DryRun: p.dry,
+	}
+	for _, m := range p.Mirrors {
 		o.Mirrors = append(o.Mirrors, registry.Mirror(m))
 	}
 	return o

@@ -126,10 +126,10 @@ func (p *Project) publishOptions() publish.Options {
 // interruption is said here, since nothing else is said of that.
 func (p *Project) report(verb string, repos repositories, written []publish.Written, err error) error {
 	for _, w := range written {
-		p.console.Event(verb, w.Image+":"+w.Tag, moved(w)+" "+words(w.Platforms))
+		p.done(verb, w.Image+":"+w.Tag, moved(w)+" "+words(w.Platforms))
 	}
 	for _, w := range written {
-		p.console.Result(repos.reference(w.Image, w.Tag, w.Digest))
+		p.result(repos.reference(w.Image, w.Tag, w.Digest))
 	}
 	p.summarizeTags(verb, written)
 	if is[*publish.PartialError](err) && ExitCode(err) == ExitInterrupted {

@@ -39,7 +39,7 @@ func (p *Project) summarize(title string, head []string, rows [][]string) {
 		b.WriteString("|\n")
 	}
 	b.WriteString("\n")
-	if err := appendFile(p.GitHub.Summary, b.String()); err != nil {
+	if err := appendFile(p.disk, p.GitHub.Summary, b.String()); err != nil {
 		p.console.Warn("write GITHUB_STEP_SUMMARY: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ type VerifyOptions struct {
 	Severity []string // Rule=off, Rule=warning or Rule=error; wins over archmage.yaml
 	Bases    bool     // ask the registry for every base; without it no host is asked
 	Fix      bool     // write what has one right answer, then judge
-	DryRun   bool     // with Fix: print a diff instead
+	DryRun   bool     // with Fix: print a diff instead, as in any dry run
 }
 
 // Verify judges the Dockerfiles of the selected images, offline unless bases are
@@ -37,6 +37,7 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 	if err := o.checkFix(); err != nil {
 		return err
 	}
+	o.DryRun = o.Fix && (o.DryRun || p.DryRun)
 	judge.Pedantic = o.Pedantic
 	// What is wrong with a Dockerfile does not depend on the engines that are here.
 	e, asked := evaluator{Project: p, guess: true, elsewhere: true}, newAskedBases(p.client)

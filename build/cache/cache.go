@@ -29,6 +29,8 @@ import (
 type Store struct {
 	Dir   string // made with mode 0700 when first written to
 	Limit int64  // bytes of disk that [Store.Prune] leaves; 0 is no limit
+
+	ReadOnly bool // nothing new is remembered, and no use is noted
 }
 
 // temporary begins the names of entries that are being written.
@@ -56,7 +58,7 @@ func (s Store) Get(key string) ([]byte, bool) {
 		return nil, false
 	}
 	value, ok := decode(key, data)
-	if now := time.Now(); ok && now.Sub(info.ModTime()).Abs() > fresh {
+	if now := time.Now(); ok && !s.ReadOnly && now.Sub(info.ModTime()).Abs() > fresh {
 		_ = root.Chtimes(name, now, now)
 	}
 	return value, ok
@@ -65,7 +67,7 @@ func (s Store) Get(key string) ([]byte, bool) {
 // Put remembers value under key, with mode 0600.
 func (s Store) Put(key string, value []byte) {
 	data := encode(key, value)
-	if s.Dir == "" || s.tooLarge(int64(len(data))) || os.MkdirAll(s.Dir, 0o700) != nil {
+	if s.Dir == "" || s.ReadOnly || s.tooLarge(int64(len(data))) || os.MkdirAll(s.Dir, 0o700) != nil {
 		return
 	}
 	root, err := enter(s.Dir, trusted)
@@ -93,7 +95,12 @@ func write(root *os.Root, name string, data []byte) error {
 
 // Check says why the store remembers nothing, or nothing new: nil where it can.
 // It makes the directory. The zero store, of which nothing is expected, is fine.
-func (s Store) Check() error { return check(s.Dir) }
+func (s Store) Check() error {
+	if s.ReadOnly {
+		return nil
+	}
+	return check(s.Dir)
+}
 
 func check(dir string) error {
 	if dir == "" {

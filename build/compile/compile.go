@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/platform"
 	"github.com/archmage-go/archmage/build/run"
@@ -36,6 +37,8 @@ type Options struct {
 
 	VersionPkg string // package whose Version the linker sets; "" is none
 	Version    string // to this; "" and "latest" are none
+
+	Disk files.Disk // a dry run's tells of the binaries; the go commands are r's to tell
 
 	Check func(path string, p platform.Platform) error // judges each file before it gets its final name; nil accepts
 	Event func(Event)                                  // called for each binary in place, by one goroutine at a time; may be nil
@@ -73,7 +76,7 @@ func Run(ctx context.Context, r run.Runner, binaries []plan.Binary, o Options) e
 	if err := errors.Join(needCompilers(binaries, o), distinct(binaries)); err != nil {
 		return err
 	}
-	if err := keepOut(o.Keep); err != nil {
+	if err := b.keepOut(); err != nil {
 		return err
 	}
 	groups := group(binaries, o)
@@ -120,6 +123,10 @@ type result struct {
 func (b *builder) build(ctx context.Context, g batch) result {
 	res := result{group: g}
 	if ctx.Err() != nil {
+		return res
+	}
+	if b.Disk.DryRun() {
+		res.errs = b.foretell(ctx, g)
 		return res
 	}
 	kept, err := open(filepath.Join(b.Keep, g.key), g.files())

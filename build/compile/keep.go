@@ -169,8 +169,12 @@ func (k *kept) close() {
 	}
 }
 
-// keepOut makes dir and keeps it out of git.
-func keepOut(dir string) error {
+// keepOut makes the directory of results and keeps it out of git.
+func (b *builder) keepOut() error {
+	dir := b.Keep
+	if b.Disk.DryRun() {
+		return nil
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

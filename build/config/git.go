@@ -126,7 +126,7 @@ func copyIndex(ctx context.Context, r run.Runner, root string) (string, error) {
 }
 
 func git(ctx context.Context, r run.Runner, root string, env []string, args ...string) (string, error) {
-	out, err := run.Output(ctx, r, run.Cmd{Name: "git", Args: args, Dir: root, Env: append(env, "LC_ALL=C")})
+	out, err := run.Output(ctx, r, run.Cmd{Name: "git", Args: args, Dir: root, Env: append(env, "LC_ALL=C"), Reads: true})
 	return string(out), err
 }
 

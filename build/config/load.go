@@ -21,6 +21,8 @@ type Source struct {
 	Flags  map[string]string // by variable name, only those given
 	Env    []string          // KEY=value; nil is the process's
 	Runner run.Runner        // starts git
+
+	DryRun bool // for Settings
 }
 
 // Load reads and checks every setting. All that is wrong is reported at once,
@@ -34,6 +36,7 @@ func Load(ctx context.Context, src Source) (*Settings, error) {
 		src.Env = os.Environ()
 	}
 	s := defaults(root)
+	s.DryRun = src.DryRun
 	env := environment(src.Env)
 	errs := []error{s.applyFile(filepath.Join(root, FileName)), s.applyEnv(env), s.applyFlags(src.Flags)}
 	if err := errors.Join(errs...); err != nil {

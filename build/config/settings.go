@@ -12,7 +12,8 @@ import (
 
 // Settings is every setting of one run, checked.
 type Settings struct {
-	Root string // absolute directory of the repository
+	Root   string // absolute directory of the repository
+	DryRun bool   // what would be done is told and not done; of the command line alone
 
 	Platforms     []platform.Platform // never empty, no duplicates
 	PlatformsSet  bool                // somebody chose them

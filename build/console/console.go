@@ -61,6 +61,14 @@ func (c *Console) Write(data []byte) (int, error) {
 	return c.out.Write(data)
 }
 
+// Would writes one line of what a dry run would do to stdout: it is the result of
+// a dry run.
+func (c *Console) Would(do, what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintf(c.out, "%-8s %s\n", do, printable(what))
+}
+
 // Event says that something is done: what was done (one word, a verb of the
 // CLI), to what, and how it ended.
 func (c *Console) Event(verb, subject, detail string) {

@@ -61,6 +61,9 @@ func (b Buildah) take(ctx context.Context, r Request, name, out string) (v1.Imag
 	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: "buildah", Args: []string{"rmi", name}, Without: Secret}); err != nil {
 		return nil, err
 	}
+	if b.DryRun {
+		return nil, ErrDryRun
+	}
 	img, err := readDir(out)
 	if err != nil {
 		return nil, fmt.Errorf("buildah: %w", err)

@@ -32,7 +32,7 @@ func (e *LimitError) Hint() string { return "upgrade buildah, or use docker buil
 // version is what the installed buildah says, e.g. v1.28.2; "" where it says
 // nothing that can be compared.
 func (b Buildah) version(ctx context.Context) string {
-	out, err := run.Output(ctx, b.Runner, run.Cmd{Name: "buildah", Args: []string{"--version"}, Without: Secret})
+	out, err := run.Output(ctx, b.Runner, run.Cmd{Name: "buildah", Args: []string{"--version"}, Without: Secret, Reads: true})
 	words := strings.Fields(string(out)) // buildah version 1.28.2 (image-spec …)
 	if err != nil || len(words) < 3 || !semver.IsValid("v"+words[2]) {
 		return ""

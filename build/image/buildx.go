@@ -46,6 +46,9 @@ func (b Buildx) Build(ctx context.Context, r Request) (v1.Image, error) {
 	if b.Driver == "docker" {
 		return b.save(ctx, r, name, out)
 	}
+	if b.DryRun {
+		return nil, ErrDryRun
+	}
 	img, err := readLayout(out)
 	if err != nil {
 		return nil, fmt.Errorf("buildx: %w", err)
@@ -116,6 +119,9 @@ func (b Buildx) save(ctx context.Context, r Request, name, out string) (v1.Image
 	}
 	if _, err := run.Output(ctx, b.Runner, run.Cmd{Name: b.Tool, Args: []string{"image", "rm", name}, Without: Secret}); err != nil {
 		return nil, err
+	}
+	if b.DryRun {
+		return nil, ErrDryRun
 	}
 	return b.Blobs.fromArchive(ctx, r, out)
 }

@@ -28,7 +28,11 @@ type Engine struct {
 	Blobs  *Blobs
 	Bases  *Bases               // that recipes were evaluated on; nil takes every layer for a new one
 	Log    func(leg string) Log // of one leg's progress
+	DryRun bool                 // Runner tells of commands: they make nothing that could be read
 }
+
+// ErrDryRun is that there is no image, since nothing was built.
+var ErrDryRun = errors.New("not built in a dry run")
 
 // FailedError says that an engine could not build a leg.
 type FailedError struct {

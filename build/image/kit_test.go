@@ -95,7 +95,7 @@ func newNative(t testing.TB) *native {
 		Auth:      registry.Auth{DockerConfig: t.TempDir()}, // anonymous, whoever runs the test
 		Transport: &http.Transport{DisableKeepAlives: true},
 	})
-	return &native{Native{NewBases(client), newBlobs(t, "")}, serve(t), client}
+	return &native{Native{Bases: NewBases(client), Blobs: newBlobs(t, "")}, serve(t), client}
 }
 
 // push puts a base image, made of these layers, and gives its reference.

@@ -34,7 +34,7 @@ func (s Store) Answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	// Not info, which says last that it could not print, rather than why.
-	_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"version"}, Without: Secret})
+	_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"version"}, Without: Secret, Reads: true})
 	return err
 }
 
@@ -54,7 +54,7 @@ func (s Store) Load(ctx context.Context, ref string, img v1.Image) error {
 		return err
 	})
 	group.Go(func() error {
-		_, err := run.Output(ctx, s.Runner, run.Cmd{Name: s.Tool, Args: []string{"load", "--quiet"}, Stdin: r, Without: Secret})
+		_, err := run.Output(ctx, s.Runner, s.LoadCommand(r))
 		r.CloseWithError(io.ErrClosedPipe)
 		return err
 	})
@@ -62,6 +62,11 @@ func (s Store) Load(ctx context.Context, ref string, img v1.Image) error {
 		return fmt.Errorf("load %s: %w", ref, err)
 	}
 	return nil
+}
+
+// LoadCommand is what takes an archive in.
+func (s Store) LoadCommand(archive io.Reader) run.Cmd {
+	return run.Cmd{Name: s.Tool, Args: []string{"load", "--quiet"}, Stdin: archive, Without: Secret}
 }
 
 // loadable is an image whose zstd layers are not compressed.

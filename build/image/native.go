@@ -13,6 +13,8 @@ import (
 type Native struct {
 	Bases *Bases
 	Blobs *Blobs // where new layers are written
+
+	DryRun bool // nothing is built: the error is [ErrDryRun]
 }
 
 // Build implements [Builder]. The same request gives the same digest on any
@@ -21,6 +23,9 @@ type Native struct {
 func (n Native) Build(ctx context.Context, r Request) (_ v1.Image, err error) {
 	if op, needed := r.Recipe.NeedsEngine(); needed {
 		return nil, refuse(r.Recipe, op)
+	}
+	if n.DryRun {
+		return nil, ErrDryRun
 	}
 	x := newExecutor(n, r)
 	defer func() { err = errors.Join(err, x.close()) }()

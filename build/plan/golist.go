@@ -81,7 +81,7 @@ func (m goModule) command(root string, p platform.Platform, env []string) run.Cm
 	return run.Cmd{ // -find leaves out what a package imports, which takes longer than all else
 		Name: "go", Args: append([]string{"list", "-e", "-find", "-json=Dir,ImportPath,Name,GoFiles,CgoFiles,Error"}, m.patterns...),
 		Dir: filepath.Join(root, filepath.FromSlash(m.dir)),
-		Env: slices.Concat(p.GoEnv(), []string{"CGO_ENABLED=0"}, env),
+		Env: slices.Concat(p.GoEnv(), []string{"CGO_ENABLED=0"}, env), Reads: true,
 	}
 }
 

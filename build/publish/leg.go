@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -41,12 +42,12 @@ func PushLeg(ctx context.Context, p Push, img v1.Image) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	present, err := p.Repo.Head(ctx, p.Leg.Tag)
+	present, err := p.present(ctx)
 	switch {
-	case errors.Is(err, registry.ErrAbsent):
-		r.State = Pushed
 	case err != nil:
 		return Receipt{}, err
+	case present == nil:
+		r.State = Pushed
 	case present.Digest.String() == r.Digest:
 		r.State = Published
 		return r, nil
@@ -59,6 +60,32 @@ func PushLeg(ctx context.Context, p Push, img v1.Image) (Receipt, error) {
 	}
 	_, err = p.Repo.PutImage(ctx, p.Leg.Tag, img)
 	return r, err
+}
+
+// present is what the leg's tag names; nil where there is nothing.
+func (p Push) present(ctx context.Context) (*v1.Descriptor, error) {
+	d, err := p.Repo.Head(ctx, p.Leg.Tag)
+	if errors.Is(err, registry.ErrAbsent) {
+		return nil, nil
+	}
+	return &d, err
+}
+
+// Foretell asks what [PushLeg] would find, before there is an image. It returns
+// the receipt as far as it is known, which is without digest, and in words what
+// depends on that.
+func Foretell(ctx context.Context, p Push) (r Receipt, depends string, err error) {
+	r = Receipt{Image: p.Image, Name: p.Repo.Name(), Platform: p.Leg.Platform, Tag: p.Leg.Tag, Engine: p.Engine, State: Pushed}
+	switch present, err := p.present(ctx); {
+	case err != nil:
+		return Receipt{}, "", err
+	case present == nil:
+		return r, "there is none yet", nil
+	case p.Fixed && !p.Force:
+		return r, fmt.Sprintf("refused unless it is %s, which is there", present.Digest), nil
+	default:
+		return r, fmt.Sprintf("replaces %s, unless it is the same", present.Digest), nil
+	}
 }
 
 func (p Push) receipt(img v1.Image) (Receipt, error) {

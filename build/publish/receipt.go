@@ -55,14 +55,14 @@ func (r Receipt) FileName() string {
 
 // Save writes the receipt into dir, which is made where it is not there. A
 // reader sees all of it, or what was there before.
-func (r Receipt) Save(dir string) error {
+func (r Receipt) Save(disk files.Disk, dir string) error {
 	r.Version = ReceiptVersion
 	raw, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	files.Sweep(dir)
-	return files.Replace(filepath.Join(dir, r.FileName()), func(w io.Writer) error {
+	disk.Sweep(dir)
+	return disk.Replace(filepath.Join(dir, r.FileName()), func(w io.Writer) error {
 		_, err := w.Write(append(raw, '\n'))
 		return err
 	})

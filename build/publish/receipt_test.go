@@ -26,7 +26,7 @@ func TestReceiptsAreReadAsTheyWereWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := got.Save(dir); err != nil {
+			if err := got.Save(files.Disk{}, dir); err != nil {
 				t.Fatal(err)
 			}
 			want = []Receipt{got}
@@ -146,7 +146,7 @@ func TestWhatAKilledRunWasWritingGoesWithTheNextReceipt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Receipt{Image: "app", Name: "r/app", Tag: "v1-amd64", Digest: "sha256:1"}
-	if err := r.Save(dir); err != nil {
+	if err := r.Save(files.Disk{}, dir); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != r.FileName() {

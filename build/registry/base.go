@@ -111,11 +111,11 @@ func (c *Client) baseRepository(ref string) (full string, repo *remote, id strin
 	origin := displayHost(parsed.Context().RegistryStr()) + "/" + parsed.Context().RepositoryStr()
 	full = reference(origin, id)
 	source := c.mirrored(origin)
-	opened, err := c.Open(source, Read)
+	opened, err := c.open(source, Read)
 	if err != nil {
 		return "", nil, "", fmt.Errorf("resolve %s: %w", full, err)
 	}
-	return full, opened.(*remote), id, nil
+	return full, opened, id, nil
 }
 
 // Mirrored is the repository that a mirror serves the base image ref from, as

@@ -37,6 +37,8 @@ type Options struct {
 	Notify    func(Wait)        // told of every pause before it begins, from any goroutine; may be nil
 
 	Clock Clock // the zero value is the system's
+
+	DryRun *DryRun // where set, nothing is written, and no request is sent that could
 }
 
 // Auth is where credentials come from. It holds a token: never print it.
@@ -57,6 +59,7 @@ type Client struct {
 	mirrors  []Mirror
 	keys     *keychain
 	pace     *pacer
+	dry      *DryRun
 	base     http.RoundTripper
 	facts    cache.Store
 	uploads  chan struct{} // a place for each that may run at once
@@ -80,6 +83,7 @@ func New(o Options) *Client {
 		mirrors: tidy(o.Mirrors),
 		keys:    &keychain{auth: o.Auth},
 		pace:    pace,
+		dry:     o.DryRun,
 		base:    &judge{inner: inner, pace: pace},
 		facts:   o.Facts,
 		uploads: make(chan struct{}, max(o.Jobs, 1)),
@@ -116,6 +120,14 @@ func defaultTransport(uploads int) *http.Transport {
 // With [Write], reads ask for permission to push as well, so that a registry
 // which hides absent repositories from readers says that they are absent.
 func (c *Client) Open(repository string, mode Mode) (Repository, error) {
+	repo, err := c.open(repository, mode)
+	if err != nil {
+		return nil, err
+	}
+	return c.dry.Of(repo), nil
+}
+
+func (c *Client) open(repository string, mode Mode) (*remote, error) {
 	if err := CheckRepository(repository); err != nil {
 		return nil, err
 	}

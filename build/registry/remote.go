@@ -30,6 +30,9 @@ type remote struct {
 	wrote sync.Map // ref → v1.Hash that this process put there
 }
 
+// errDryRun keeps what a [DryRun] knows nothing of from being written.
+var errDryRun = errors.New("a dry run writes nothing")
+
 // call is one request of the distribution API.
 type call struct {
 	method string
@@ -74,6 +77,9 @@ func (r *remote) send(ctx context.Context, c call) (*http.Response, error) {
 }
 
 func (r *remote) deliver(ctx context.Context, x *exchange, c call) (*http.Response, error) {
+	if r.client.dry != nil && c.method != http.MethodGet && c.method != http.MethodHead {
+		return nil, errDryRun
+	}
 	if c.at == "" {
 		c.at = r.url(c.path)
 	}

@@ -38,6 +38,32 @@ type Cmd struct {
 	// on to them, as docker 20.10 does with its plugins: all of them are
 	// interrupted and killed with it. They cannot read from the terminal.
 	Group bool
+
+	// Reads says that the program changes nothing that anybody would miss, so
+	// that a dry run starts it too, to learn what the run would learn.
+	Reads bool
+}
+
+// Shell is the command as one would type it into a POSIX shell in the directory
+// from, with Dir and Env.
+func (c Cmd) Shell(from string) string {
+	var text strings.Builder
+	if c.Dir != "" && filepath.Clean(c.Dir) != filepath.Clean(from) {
+		text.WriteString("cd " + quote(c.Dir) + " && ")
+	}
+	for _, kv := range c.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		text.WriteString(name + "=" + quoteValue(value) + " ")
+	}
+	return text.String() + c.String()
+}
+
+// quoteValue is quote for what follows a =, where nothing is a value too.
+func quoteValue(w string) string {
+	if w == "" {
+		return ""
+	}
+	return quote(w)
 }
 
 // String is the command as one would type it into a POSIX shell, without Dir

@@ -44,6 +44,7 @@ archmage.yaml, in this order; see the flags of each command.`,
 		return build.Usage("run archmage "+hintFor(cmd)+"--help for the flags", "%s", strings.TrimPrefix(err.Error(), "pflag: "))
 	})
 	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository")
+	root.PersistentFlags().BoolP("dry-run", "n", false, "print every command, file and registry write, and do none of them")
 	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), promoteVerb(), inspectVerb(), auditVerb(), binariesVerb(), initVerb(), cleanVerb()} {
 		root.AddCommand(v.command(c, dir))
 	}
@@ -101,12 +102,16 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 				given[name] = *value
 			}
 		}
-		p, err := build.Open(cmd.Context(), config.Source{Root: *dir, Flags: given, Runner: run.OS{}}, c)
+		dry, _ := cmd.Flags().GetBool("dry-run") // verify has one of its own
+		p, err := build.Open(cmd.Context(), config.Source{Root: *dir, Flags: given, Runner: run.OS{}, DryRun: dry}, c)
 		if err != nil {
 			return err
 		}
 		err = v.run(cmd.Context(), p)
 		p.Close()
+		if dry {
+			c.Note("nothing was changed: this was a dry run")
+		}
 		return err
 	}
 	return &cmd

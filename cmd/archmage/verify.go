@@ -26,7 +26,7 @@ with --strict with warnings too.`,
 		run:    func(ctx context.Context, p *build.Project) error { return p.Verify(ctx, o) },
 	}
 	v.Flags().BoolVar(&o.Fix, "fix", false, "write what has one right answer, then judge; not into files with uncommitted changes")
-	v.Flags().BoolVar(&o.DryRun, "dry-run", false, "with --fix: print a diff, write nothing")
+	v.Flags().BoolVarP(&o.DryRun, "dry-run", "n", false, "with --fix: print a diff, write nothing")
 	v.Flags().StringVar(&o.Format, "format", "text", "text, json, github (workflow annotations) or sarif")
 	v.Flags().BoolVar(&o.Strict, "strict", false, "exit 4 with warnings too")
 	v.Flags().BoolVar(&o.Pedantic, "pedantic", false, "also what is only advice")
