@@ -26,6 +26,10 @@ func (o PlanOptions) check() error {
 	switch {
 	case o.GitHub && o.JSON:
 		return Usage("plan --json has the same jobs, as a list", "plan: --github and --json are two formats")
+	case o.Graph != "" && o.Graph != "text" && o.Graph != "mermaid":
+		return Usage("write text or mermaid", "--graph: unknown value %q", o.Graph)
+	case o.Graph != "" && (o.GitHub || o.JSON):
+		return Usage("leave one of them out", "plan: --graph is a format of its own")
 	case o.MaxJobs < 0:
 		return Usage("e.g. --max-jobs 20", "--max-jobs: %d is less than one", o.MaxJobs)
 	case o.MaxJobs > 0 && !o.GitHub && !o.JSON:

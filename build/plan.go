@@ -19,6 +19,8 @@ type PlanOptions struct {
 	Verbose bool // what was passed over too, where each setting came from, and what is remembered
 	Missing bool // of the legs, only those that are not published yet
 	MaxJobs int  // group legs until there are no more jobs; 0 is one per leg that needs an engine
+
+	Graph string // draw what comes from what: text or mermaid; "" does not
 }
 
 // Plan prints what would be built, who builds it, and why. It reads the
@@ -63,6 +65,9 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 			return nil
 		}
 	}
+	if o.Graph != "" {
+		return p.printGraph(w, o.Graph)
+	}
 	var out bytes.Buffer
 	if err := w.plan.Print(&out, o.Verbose); err != nil {
 		return err
@@ -74,6 +79,41 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 	}
 	_, err = p.console.Write(out.Bytes())
 	return err
+}
+
+// printGraph draws what comes from what.
+func (p *Project) printGraph(w *work, format string) error {
+	graph := w.plan.Graph(w.facts, p.indexes)
+	if len(p.What) > 0 {
+		graph.Unused = nil // nobody asked for them
+	}
+	draw := graph.Text
+	if format == "mermaid" {
+		draw = graph.Mermaid
+	}
+	var out bytes.Buffer
+	if err := draw(&out); err != nil {
+		return err
+	}
+	_, err := p.console.Write(out.Bytes())
+	return err
+}
+
+// indexes are the references that an image's index gets: name:VERSION, and of
+// further tags what is behind the colon.
+func (p *Project) indexes(img plan.Image) []string {
+	name := img.Name
+	if p.Registry != "" {
+		name = p.Registry + "/" + name
+	}
+	var refs []string
+	for i, tag := range unique(append(append([]string{plan.BaseVersion(p.Leg, p.Version)}, p.Tags...), img.Tags...)) {
+		if i > 0 {
+			name = ""
+		}
+		refs = append(refs, name+":"+tag)
+	}
+	return refs
 }
 
 // planWithJobs is what plan --json prints.

@@ -27,8 +27,9 @@ func Plan(ctx context.Context,
 	maxJobs *int, // group legs, of one runner each, into no more jobs than this
 	missing *bool, // of the legs, only those that are not published yet
 	verbose *bool, // also what was passed over, and why
+	graph *string, // draw what comes from what: text or mermaid
 ) error {
-	o := build.PlanOptions{JSON: is(json), GitHub: is(github), Missing: is(missing), Verbose: is(verbose)}
+	o := build.PlanOptions{JSON: is(json), GitHub: is(github), Missing: is(missing), Verbose: is(verbose), Graph: text(graph)}
 	if maxJobs != nil {
 		o.MaxJobs = *maxJobs
 	}

@@ -23,7 +23,10 @@ appends the same two lines to GITHUB_OUTPUT: matrix={"include":[…]}, and empty
 true where nothing is missing. Images without RUN are cross-built in one job; each
 other one has a job per platform, on the runner that IMAGE_RUNNERS names. With
 --json the same jobs are part of the plan. Neither depends on the engines of this
-machine.`,
+machine.
+
+--graph draws what comes from what: commands, binaries and bases, images, indexes.
+--graph=mermaid draws it for Markdown.`,
 		},
 		groups: allGroups,
 		reads:  true,
@@ -33,6 +36,8 @@ machine.`,
 	v.Flags().BoolVar(&o.GitHub, "github", false, "print the jobs as the matrix of a GitHub workflow")
 	v.Flags().BoolVar(&o.Missing, "missing", false, "of the legs, only those that REGISTRY, or dist/ without one, has not from this commit")
 	v.Flags().IntVar(&o.MaxJobs, "max-jobs", 0, "group legs, of one runner each, into no more jobs than this")
+	v.Flags().StringVar(&o.Graph, "graph", "", "draw what comes from what: text or mermaid")
+	v.Flags().Lookup("graph").NoOptDefVal = "text"
 	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over and why, where each setting came from, and the size of the caches")
 	return v
 }
