@@ -51,6 +51,7 @@ var mayChange = []struct {
 	{"build/dockerfile/gateway.go", "reads", []string{"OpenRoot"}},
 	{"build/project.go", "reads", []string{"OpenRoot"}},
 	{"build/audit_refs.go", "reads", []string{"OpenLayout"}},
+	{"build/complete.go", "reads", []string{"OpenLayout"}},
 	{"build/ref.go", "reads", []string{"OpenLayout"}},
 
 	{"build/compile/keep.go", "a dry run builds nothing, see foretell", nil},

@@ -13,7 +13,8 @@ type Variable struct {
 	Default string // as one would write it; "" is none
 	Doc     string // one line, for --help and the reference
 	Group   Group
-	Bool    bool // the flag may stand without a value
+	Bool    bool     // the flag may stand without a value
+	Values  []string // words that it takes, for completion; nil where they are without number
 
 	noFile bool // never from archmage.yaml
 	parse  func(s *Settings, value string) error
@@ -81,7 +82,7 @@ var variables = []Variable{
 		Doc: "flags of the go command, as Go reads them", parse: text(func(s *Settings) *string { return &s.GoFlags }),
 	},
 	{
-		Name: "CGO_ENABLED", Default: "0", Group: GroupGo,
+		Name: "CGO_ENABLED", Default: "0", Group: GroupGo, Values: []string{"0", "1"},
 		Doc: "compile with cgo; needs CC_<os>_<arch> for other platforms", parse: boolean(func(s *Settings) *bool { return &s.CGO }),
 	},
 	{
@@ -93,7 +94,7 @@ var variables = []Variable{
 		Doc: "the version to link", parse: text(func(s *Settings) *string { return &s.BinaryVersion }),
 	},
 	{
-		Name: "IMAGE_ENGINE", Default: "auto", Group: GroupImage,
+		Name: "IMAGE_ENGINE", Default: "auto", Group: GroupImage, Values: []string{"auto", "native", "buildx", "buildah"},
 		Doc: "who builds: auto, native, buildx or buildah", parse: choice(func(s *Settings) *string { return &s.Engine }, "auto", "native", "buildx", "buildah"),
 	},
 	{
@@ -105,15 +106,15 @@ var variables = []Variable{
 		Doc: "stage to build", parse: text(func(s *Settings) *string { return &s.Target }),
 	},
 	{
-		Name: "IMAGE_LABELS", Default: "auto", Group: GroupImage,
+		Name: "IMAGE_LABELS", Default: "auto", Group: GroupImage, Values: []string{"auto", "none"},
 		Doc: "labels: auto (org.opencontainers.image.*), none, or K=V on top of auto", parse: parseLabels,
 	},
 	{
-		Name: "IMAGE_ANNOTATIONS", Default: "auto", Group: GroupImage,
+		Name: "IMAGE_ANNOTATIONS", Default: "auto", Group: GroupImage, Values: []string{"auto", "none"},
 		Doc: "manifest annotations: auto, none, or K=V on top of auto", parse: parseAnnotations,
 	},
 	{
-		Name: "IMAGE_VERIFY", Default: "true", Group: GroupImage, Bool: true,
+		Name: "IMAGE_VERIFY", Default: "true", Group: GroupImage, Bool: true, Values: []string{"true", "false"},
 		Doc: "stop at findings; false prints them and goes on", parse: boolean(func(s *Settings) *bool { return &s.Verify }),
 	},
 	{
@@ -121,11 +122,11 @@ var variables = []Variable{
 		Doc: "where images are written without PUSH", parse: parseOut,
 	},
 	{
-		Name: "IMAGE_MEDIA_TYPES", Default: "oci", Group: GroupImage,
+		Name: "IMAGE_MEDIA_TYPES", Default: "oci", Group: GroupImage, Values: []string{"oci", "docker"},
 		Doc: "media types of everything written: oci or docker", parse: choice(func(s *Settings) *string { return &s.MediaTypes }, "oci", "docker"),
 	},
 	{
-		Name: "IMAGE_COMPRESSION", Default: "gzip", Group: GroupImage,
+		Name: "IMAGE_COMPRESSION", Default: "gzip", Group: GroupImage, Values: []string{"gzip", "zstd"},
 		Doc: "compression of new layers: gzip or zstd", parse: choice(func(s *Settings) *string { return &s.Compression }, "gzip", "zstd"),
 	},
 	{
@@ -133,11 +134,11 @@ var variables = []Variable{
 		Doc: "where base images are read instead: gcr.io=localhost:5000/gcr,…", parse: parseMirrors,
 	},
 	{
-		Name: "LOAD", Default: "auto", Group: GroupImage, Bool: true,
+		Name: "LOAD", Default: "auto", Group: GroupImage, Bool: true, Values: []string{"auto", "true", "false"},
 		Doc: "load the host platform's image into docker or podman: true, false, auto", parse: parseLoad,
 	},
 	{
-		Name: "CONTAINER_TOOL", Default: "docker", Group: GroupImage,
+		Name: "CONTAINER_TOOL", Default: "docker", Group: GroupImage, Values: []string{"docker", "podman"},
 		Doc: "tool for engines and LOAD", parse: text(func(s *Settings) *string { return &s.ContainerTool }),
 	},
 	{
@@ -145,7 +146,7 @@ var variables = []Variable{
 		Doc: "builder that buildx uses", parse: text(func(s *Settings) *string { return &s.Builder }),
 	},
 	{
-		Name: "IMAGE_CACHE", Default: "auto", Group: GroupImage,
+		Name: "IMAGE_CACHE", Default: "auto", Group: GroupImage, Values: []string{"auto", "none"},
 		Doc: "cache of buildx builds: auto (REGISTRY/<name>:buildcache-<arch>, written with PUSH) or none", parse: choice(func(s *Settings) *string { return &s.Cache }, "auto", "none"),
 	},
 	{
@@ -173,7 +174,7 @@ var variables = []Variable{
 		Doc: "form of a leg's tag; {os} too", parse: parseLeg,
 	},
 	{
-		Name: "PUSH", Default: "false", Group: GroupRegistry, Bool: true,
+		Name: "PUSH", Default: "false", Group: GroupRegistry, Bool: true, Values: []string{"true", "false"},
 		Doc: "push leg tags to REGISTRY", parse: boolean(func(s *Settings) *bool { return &s.Push }),
 	},
 	{
@@ -181,7 +182,7 @@ var variables = []Variable{
 		Doc: "revision that every leg must carry", parse: text(func(s *Settings) *string { return &s.Revision }),
 	},
 	{
-		Name: "IMAGE_FORCE", Default: "false", Group: GroupRegistry, Bool: true, noFile: true,
+		Name: "IMAGE_FORCE", Default: "false", Group: GroupRegistry, Bool: true, noFile: true, Values: []string{"true", "false"},
 		Doc: "replace what is otherwise refused", parse: boolean(func(s *Settings) *bool { return &s.Force }),
 	},
 	{

@@ -187,3 +187,20 @@ func FuzzValues(f *testing.F) {
 		}
 	})
 }
+
+// What is offered is what is taken, and where nothing else is taken, all of it.
+func TestValuesAreTaken(t *testing.T) {
+	for _, v := range Variables() {
+		for _, value := range v.Values {
+			if err := v.parse(defaults("/"), value); err != nil {
+				t.Errorf("%s is offered %q: %v", v.Name, value, err)
+			}
+		}
+		if only := choices[v.Name]; only != nil && !slices.Equal(slices.Sorted(slices.Values(v.Values)), slices.Sorted(slices.Values(only))) {
+			t.Errorf("%s is offered %v, and takes %v", v.Name, v.Values, only)
+		}
+		if v.Bool && !slices.Contains(v.Values, "false") {
+			t.Errorf("%s is offered %v", v.Name, v.Values)
+		}
+	}
+}

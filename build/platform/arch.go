@@ -267,6 +267,19 @@ func diverged(own, other string) bool {
 	return err == nil && x > y+5
 }
 
+// All are the platforms that Go compiles for, without their variants, as `go tool
+// dist list` has them. Sorted by text.
+func All() []Platform {
+	var all []Platform
+	for _, name := range sorted(arches) {
+		for _, os := range arches[name].oses {
+			all = append(all, Platform{OS: os, Arch: name, Variant: arches[name].implied})
+		}
+	}
+	slices.SortFunc(all, Compare)
+	return all
+}
+
 // Images are all platforms that an image can be for: linux on every
 // architecture, with each of its variants. Sorted by text.
 func Images() []Platform {

@@ -13,7 +13,11 @@ func auditVerb() verb {
 	var o build.AuditOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "audit [REF…]",
+			Use:     "audit [REF…]",
+			GroupID: groupCheck,
+			Example: `  archmage audit
+  archmage audit ghcr.io/org/app:v1.2.3
+  archmage audit --json dist/app`,
 			Short: "find published images that hold something else than they say",
 			Long: `Reads images back and compares what index, config, base, programs, interpreters
 and libraries say: of a tag or digest in any registry, of a layout (dist/app,

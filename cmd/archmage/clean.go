@@ -13,7 +13,10 @@ func cleanVerb() verb {
 	var o build.CleanOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "clean",
+			Use:     "clean",
+			GroupID: groupKeep,
+			Example: `  archmage clean
+  archmage clean --cache -n`,
 			Short: "remove what archmage made here, and nothing else",
 			Long: `Removes the output directory, if archmage's mark is in it, and the binaries that
 archmage compiled. Everything else stays.

@@ -12,7 +12,10 @@ import (
 func compileVerb() verb {
 	return verb{
 		Command: cobra.Command{
-			Use:   "compile",
+			Use:     "compile",
+			GroupID: groupBuild,
+			Example: `  archmage compile
+  archmage compile --what app --platforms linux/arm64`,
 			Short: "cross-compile every command to bin/<name>-<os>-<arch>",
 			Long: `Compiles every command for every platform, in parallel, and checks that each
 file is what it claims to be. A command that its own image compiles from source

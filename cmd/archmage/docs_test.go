@@ -24,7 +24,9 @@ func tree() *cobra.Command { return newRoot(console.New(io.Discard, io.Discard))
 
 // verbs are the subcommands that people see.
 func verbs() []*cobra.Command {
-	return slices.DeleteFunc(tree().Commands(), func(c *cobra.Command) bool { return c.Hidden })
+	return slices.DeleteFunc(tree().Commands(), func(c *cobra.Command) bool {
+		return c.Hidden || c.Name() == "help" || c.Name() == "completion" // of the command line alone
+	})
 }
 
 func verbNames() []string {
@@ -60,12 +62,18 @@ func reference() string {
 	b.WriteString("# Command line\n\n")
 	b.WriteString("Generated from the program; write it anew with `make docs`.\n\n")
 	b.WriteString(tree().Long + "\n\n")
-	b.WriteString("| verb | does |\n|---|---|\n")
-	for _, v := range verbs() {
-		fmt.Fprintf(&b, "| [`%s`](#archmage-%s) | %s |\n", v.Name(), v.Name(), cell(v.Short))
+	root := tree()
+	for _, group := range root.Groups() {
+		fmt.Fprintf(&b, "%s\n\n| verb | does |\n|---|---|\n", group.Title)
+		for _, v := range root.Commands() {
+			if v.GroupID == group.ID && v.Name() != "help" {
+				fmt.Fprintf(&b, "| [`%s`](#archmage-%s) | %s |\n", v.Name(), v.Name(), cell(v.Short))
+			}
+		}
+		b.WriteString("\n")
 	}
-	b.WriteString("\nEvery verb takes `-C`, `--chdir DIRECTORY`: the repository, where it is not the\nworking directory.\n")
-	for _, v := range verbs() {
+	b.WriteString(everyVerb)
+	for _, v := range append(verbs(), completionCommand()) {
 		describeVerb(&b, v)
 	}
 	settingTables(&b)
@@ -73,13 +81,28 @@ func reference() string {
 	return b.String()
 }
 
+// everyVerb is what is said of flags that all verbs take.
+const everyVerb = "Every verb takes `-C`, `--chdir DIRECTORY`: the repository, where it is not the\n" +
+	"working directory; and `-n`, `--dry-run`, which prints every command, file and\n" +
+	"registry write that would happen, in order, and does none of them. What only\n" +
+	"reads is done, since what follows depends on it: `go list`, git, asking docker and\n" +
+	"registries. What is built has no digest then. With make: `make image\n" +
+	"ARCHMAGE_ARGS=-n`.\n"
+
 // describeVerb writes the section of one verb.
 func describeVerb(b *strings.Builder, v *cobra.Command) {
 	long := v.Long
 	if long == "" {
 		long = strings.ToUpper(v.Short[:1]) + v.Short[1:] + "."
 	}
-	fmt.Fprintf(b, "\n## archmage %s\n\n%s\n\n    %s\n", v.Name(), cell(long), v.UseLine())
+	fmt.Fprintf(b, "\n## archmage %s\n\n%s\n\n    %s\n", v.Name(), prose(long), useLine(v))
+	if v.Example != "" {
+		b.WriteString("\nExamples:\n\n")
+		for line := range strings.Lines(v.Example) {
+			b.WriteString("  " + line)
+		}
+		b.WriteString("\n")
+	}
 	var rows []string
 	v.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != "help" {
@@ -89,6 +112,10 @@ func describeVerb(b *strings.Builder, v *cobra.Command) {
 	if len(rows) > 0 {
 		fmt.Fprintf(b, "\n| flag | variable | default | meaning |\n|---|---|---|---|\n%s", strings.Join(rows, ""))
 	}
+}
+
+func useLine(v *cobra.Command) string {
+	return "archmage " + strings.TrimPrefix(v.UseLine(), "archmage ")
 }
 
 func flagRow(f *pflag.Flag) string {
@@ -143,6 +170,18 @@ func code(text string) string {
 		return ""
 	}
 	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
+}
+
+// prose is text of which indented lines are code.
+func prose(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "    ") {
+			line = cell(line)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // cell is text for a cell of a table, where < would begin a tag.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -63,7 +64,16 @@ x
 const fakeDocker = `#!/bin/sh
 case "$1 $2 $3" in
 "version  ") ;;
-"buildx inspect "|"buildx inspect builder") echo "Driver: docker-container"; echo "Platforms: linux/amd64, linux/arm64" ;;
+"buildx inspect docker") echo "Driver: docker"; echo "Platforms: linux/amd64, linux/arm64" ;;
+"buildx inspect ") echo "Driver: docker-container"; echo "Platforms: linux/amd64, linux/arm64" ;;
+*) echo "$@" >>"$CALLS"; exit 1 ;;
+esac
+`
+
+// fakeBuildah says its version, and writes down everything else.
+const fakeBuildah = `#!/bin/sh
+case "$1" in
+--version) echo "buildah version 1.40.0 (image-spec 1.1.1, runtime-spec 1.2.1)" ;;
 *) echo "$@" >>"$CALLS"; exit 1 ;;
 esac
 `
@@ -95,6 +105,7 @@ func newWorld(t *testing.T) *world {
 		w.check(os.MkdirAll(w.at(dir), 0o755))
 	}
 	w.check(os.WriteFile(w.at("bin/docker"), []byte(fakeDocker), 0o755))
+	w.check(os.WriteFile(w.at("bin/buildah"), []byte(fakeBuildah), 0o755))
 	w.check(linkTools(w.at("bin")))
 	t.Setenv("PATH", w.at("bin"))
 	w.check(txtar.Write(txtar.Parse([]byte(dryRepository)), w.at("repo")))
@@ -181,6 +192,8 @@ func TestDryRunChangesNothing(t *testing.T) {
 			`push     dist/app:v1\.0\.0-arm64 \(digest known after the build: there is none yet\)`, `write    dist/app/index\.json`, `write    dist/legs/app-linux-amd64-.*\.json`, `run      docker load --quiet`,
 		}},
 		{dry: "image --engine buildx --what run " + all, tells: []string{`run      docker buildx inspect --bootstrap`, `run      cd .*docker buildx build .*--platform linux/amd64 .*`, `push     dist/run:v1\.0\.0-amd64 .*`}},
+		{dry: "image --engine buildx --buildx-builder docker --what run " + all, tells: []string{`run      cd .*docker buildx build .* --builder docker .*`, `run      cd .*docker image save .*`, `run      docker image rm .*`}},
+		{dry: "image --engine buildah --what run --version v1.0.0 --platforms linux/" + runtime.GOARCH, tells: []string{`run      cd .*buildah build .*`, `run      cd .*buildah push .*`, `run      buildah rmi .*`}},
 		{dry: "image --push --registry HOST/org " + some, tells: []string{`push     .*/org/data:v1\.0\.0-arm64 \(digest known after the build: there is none yet\)`}},
 		{dry: "binaries " + all, tells: []string{`write    dist/release/app-windows-amd64\.exe`, `write    dist/release/checksums\.txt`}},
 		{dry: "init --write --github", tells: []string{`write    Makefile`, `write    tools/archmage\.mod`, `run      .*go get -tool .*`, `write    \.github/workflows/release\.yml`}},
@@ -235,7 +248,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 
 // blurred is text without the names of temporary directories.
 func blurred(text string) string {
-	return regexp.MustCompile(`(archmage-|archmage-init-|buildx-|leg:buildah-)[0-9]+`).ReplaceAllString(text, "$1")
+	return regexp.MustCompile(`(archmage-|archmage-init-|buildx-|buildah-)[0-9]+`).ReplaceAllString(text, "$1")
 }
 
 // differ are the lines of either that the other has not.

@@ -11,7 +11,11 @@ import (
 func imageVerb() verb {
 	return verb{
 		Command: cobra.Command{
-			Use:   "image",
+			Use:     "image",
+			GroupID: groupBuild,
+			Example: `  archmage image
+  archmage image --push --registry ghcr.io/org --version v1.2.3
+  archmage image --what app --platforms linux/arm64 -n`,
 			Short: "verify, compile, and build every image for every platform",
 			Long: `Builds every image for every platform: to dist/<image> as an OCI layout, or with
 PUSH to REGISTRY/<image>, each leg under its own tag. Prints one reference per

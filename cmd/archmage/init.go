@@ -13,7 +13,10 @@ func initVerb() verb {
 	var o build.InitOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "init",
+			Use:     "init",
+			GroupID: groupKeep,
+			Example: `  archmage init
+  archmage init --write --github`,
 			Short: "propose what a repository needs to use archmage, and write it",
 			Long: `Tells what is there (Makefile, magefiles, Dockerfiles, workflows, module) and
 prints a diff of what it would add; --write writes it. Files that are there get

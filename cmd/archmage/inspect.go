@@ -14,7 +14,11 @@ func inspectVerb() verb {
 	var o build.InspectOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "inspect [REF]",
+			Use:     "inspect [REF]",
+			GroupID: groupSee,
+			Example: `  archmage inspect
+  archmage inspect ghcr.io/org/app:v1.2.3
+  archmage inspect --revision dist/app:v1.2.3`,
 			Short: "print platforms, digests and revision of what is published",
 			Long: `Prints what REF names: platforms, digests, sizes, media types, revision, time and
 annotations. REF is registry/name:tag, name@digest, a layout such as dist/app,

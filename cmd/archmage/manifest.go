@@ -13,7 +13,10 @@ func manifestVerb() verb {
 	var o build.PublishOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "manifest",
+			Use:     "manifest",
+			GroupID: groupPublish,
+			Example: `  archmage manifest --registry ghcr.io/org --version v1.2.3 --tags latest
+  archmage manifest --registry ghcr.io/org --version v1.2.3 -n`,
 			Short: "join the legs of every image under VERSION and IMAGE_TAGS",
 			Long: `Reads the legs of every image, checks that they are complete and what they claim
 to be, and writes one index per image: to REGISTRY, or to dist/ without one. No

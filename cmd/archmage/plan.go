@@ -12,7 +12,12 @@ func planVerb() verb {
 	var o build.PlanOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "plan",
+			Use:     "plan",
+			GroupID: groupSee,
+			Example: `  archmage plan
+  archmage plan --what app --platforms linux/amd64,linux/arm64
+  archmage plan --graph
+  archmage plan --github --missing --registry ghcr.io/org`,
 			Short: "print commands, images, platforms, and who builds what and why",
 			Long: `Prints what would be built, and why: commands, binaries, images, the engine of
 each image on each platform. It compiles nothing, and reads no registry but with
@@ -38,6 +43,7 @@ machine.
 	v.Flags().IntVar(&o.MaxJobs, "max-jobs", 0, "group legs, of one runner each, into no more jobs than this")
 	v.Flags().StringVar(&o.Graph, "graph", "", "draw what comes from what: text or mermaid")
 	v.Flags().Lookup("graph").NoOptDefVal = "text"
+	completeFlag(&v.Command, "graph", "text", "mermaid")
 	v.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also what was passed over and why, where each setting came from, and the size of the caches")
 	return v
 }

@@ -13,7 +13,10 @@ func promoteVerb() verb {
 	var o build.PublishOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "promote",
+			Use:     "promote",
+			GroupID: groupPublish,
+			Example: `  archmage promote --registry ghcr.io/org --source-version v1.2.3 --tags latest --if-newest
+  archmage promote --registry ghcr.io/org --from ghcr.io/org/staging --source-version v1.2.3`,
 			Short: "move IMAGE_TAGS and VERSION to what SOURCE_VERSION names",
 			Long: `Moves IMAGE_TAGS, and VERSION where that is set and not SOURCE_VERSION, to what
 SOURCE_VERSION names: the same bytes, so the same digest, of every image or of

@@ -36,19 +36,20 @@ multi-architecture container images, with no daemon and no emulation.
 Every setting is a flag, a variable of the environment and a key of
 archmage.yaml, in this order; see the flags of each command.`,
 		SilenceUsage: true, SilenceErrors: true, DisableAutoGenTag: true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // there is one of our own
 		Args:              noArgs,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return build.Usage("run archmage "+hintFor(cmd)+"--help for the flags", "%s", strings.TrimPrefix(err.Error(), "pflag: "))
 	})
-	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository")
+	dir := root.PersistentFlags().StringP("chdir", "C", "", "directory of the repository (default the working directory)")
 	root.PersistentFlags().BoolP("dry-run", "n", false, "print every command, file and registry write, and do none of them")
 	for _, v := range []verb{planVerb(), verifyVerb(), compileVerb(), imageVerb(), manifestVerb(), promoteVerb(), inspectVerb(), auditVerb(), binariesVerb(), initVerb(), cleanVerb()} {
 		root.AddCommand(v.command(c, dir))
 	}
-	root.AddCommand(versionCommand(c))
+	root.AddCommand(versionCommand(c), completionCommand())
+	addGroups(root)
 	return root
 }
 
@@ -87,6 +88,10 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 		addFlags(cmd.Flags(), values, func(v config.Variable) bool { return v.Group == group })
 	}
 	addFlags(cmd.Flags(), values, func(setting config.Variable) bool { return slices.Contains(v.also, setting.Name) })
+	completeSettings(&cmd, dir)
+	if cmd.ValidArgsFunction = cobra.NoFileCompletions; cmd.Args != nil { // REF
+		cmd.ValidArgsFunction = completeReferences(dir)
+	}
 	if cmd.Args == nil {
 		cmd.Args = noArgs
 	}
@@ -124,7 +129,7 @@ func addFlags(flags *pflag.FlagSet, values map[string]*string, belongs func(conf
 		if !belongs(v) || flags.Lookup(v.Flag()) != nil { // the verb has one of its own
 			continue
 		}
-		usage := fmt.Sprintf("%s (%s", v.Doc, v.Name)
+		usage := fmt.Sprintf("%s (%s", strings.ReplaceAll(v.Doc, "`", ""), v.Name) // backquotes would name the value
 		if v.Default != "" {
 			usage += ", default " + v.Default
 		}
@@ -134,6 +139,32 @@ func addFlags(flags *pflag.FlagSet, values map[string]*string, belongs func(conf
 		}
 	}
 	flags.SortFlags = false
+}
+
+// The groups of verbs in help, by what people want to do.
+const (
+	groupSee     = "see"
+	groupBuild   = "build"
+	groupPublish = "publish"
+	groupCheck   = "check"
+	groupKeep    = "keep"
+)
+
+func addGroups(root *cobra.Command) {
+	root.AddGroup(
+		&cobra.Group{ID: groupSee, Title: "See what there is:"},
+		&cobra.Group{ID: groupBuild, Title: "Build:"},
+		&cobra.Group{ID: groupPublish, Title: "Publish:"},
+		&cobra.Group{ID: groupCheck, Title: "Check:"},
+		&cobra.Group{ID: groupKeep, Title: "Set up and tidy up:"},
+	)
+	root.SetHelpCommandGroupID(groupKeep)
+	root.InitDefaultHelpCmd()
+	for _, sub := range root.Commands() {
+		if sub.Name() == "help" {
+			sub.Short = "print what a verb does, and its flags"
+		}
+	}
 }
 
 // allGroups are what a verb takes that does everything.

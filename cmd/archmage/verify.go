@@ -13,7 +13,11 @@ func verifyVerb() verb {
 	var o build.VerifyOptions
 	v := verb{
 		Command: cobra.Command{
-			Use:   "verify",
+			Use:     "verify",
+			GroupID: groupCheck,
+			Example: `  archmage verify
+  archmage verify --fix --dry-run
+  archmage verify --format sarif --severity UnpinnedBase=error --pedantic`,
 			Short: "find Dockerfiles that would put a wrong binary into an image",
 			Long: `Evaluates each Dockerfile for every platform and compares what it copies.
 BuildKit's own lint is part of it; see docs/verify.md. Reads no registry, unless
@@ -31,6 +35,8 @@ with --strict with warnings too.`,
 	v.Flags().BoolVar(&o.Strict, "strict", false, "exit 4 with warnings too")
 	v.Flags().BoolVar(&o.Pedantic, "pedantic", false, "also what is only advice")
 	v.Flags().StringSliceVar(&o.Severity, "severity", nil, "how rules count: Rule=off,Other=error; or warning")
+	completeFlag(&v.Command, "format", "text", "json", "github", "sarif")
+	_ = v.RegisterFlagCompletionFunc("severity", completeSeverities)
 	v.Flags().Lookup("severity").DefValue = ""
 	v.Flags().BoolVar(&o.Bases, "bases", false, "ask the registry for every base image too")
 	return v

@@ -9,9 +9,11 @@ import (
 
 func versionCommand(c *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "print version, revision and BuildKit front end",
-		Args:  noArgs,
+		Use:     "version",
+		GroupID: groupKeep,
+		Example: `  archmage version`,
+		Short:   "print version, revision and BuildKit front end",
+		Args:    noArgs,
 		Run: func(*cobra.Command, []string) {
 			c.Result(build.ReadVersion().String())
 		},
