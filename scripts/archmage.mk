@@ -26,6 +26,7 @@ ARCHMAGE_TARGETS ?= image manifest
 
 # What is no setting, as one would type it behind the verb:
 #   make archmage-verify ARCHMAGE_ARGS=--fix
+#   make image ARCHMAGE_ARGS=-n
 ARCHMAGE_ARGS ?=
 
 # Generated from the program: make docs.
