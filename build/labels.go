@@ -9,6 +9,7 @@ import (
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/platform"
+	"github.com/archmage-go/archmage/build/publish"
 )
 
 // engineLabel says on a leg that archmage built it, and with what.
@@ -107,7 +108,8 @@ func engineLabels(s *config.Settings, img plan.Image, r *dockerfile.Recipe, engi
 	return added
 }
 
-// annotations are those of a leg's manifest. Docker's manifests have none.
+// annotations are those of a leg's manifest, which carries those of its index
+// along. Docker's manifests have none.
 func annotations(s *config.Settings, img plan.Image, r *dockerfile.Recipe) map[string]string {
 	set := map[string]string{}
 	if s.MediaTypes == "docker" {
@@ -116,7 +118,12 @@ func annotations(s *config.Settings, img plan.Image, r *dockerfile.Recipe) map[s
 	if s.Annotations.Auto {
 		set = automatic(s, img, r.FinalBase)
 	}
-	maps.Copy(set, s.Annotations.Values)
+	maps.Copy(set, s.Annotations.On(config.LevelManifest, r.Platform))
+	for _, level := range []config.Level{config.LevelIndex, config.LevelDescriptor} {
+		for key, value := range s.Annotations.On(level, r.Platform) {
+			set[publish.Carried(string(level), key)] = value
+		}
+	}
 	if len(set) == 0 {
 		return nil
 	}

@@ -74,6 +74,9 @@ func (s *Settings) finish() error {
 	if s.MediaTypes == "docker" && s.Compression == "zstd" {
 		return Errorf(s.From["IMAGE_COMPRESSION"], "use gzip, or IMAGE_MEDIA_TYPES=oci", "Docker's media types have none for zstd layers")
 	}
+	if s.MediaTypes == "docker" && len(s.Annotations.List) > 0 {
+		s.Notes = append(s.Notes, "IMAGE_ANNOTATIONS is left out: Docker's media types have none")
+	}
 	if s.Push && s.Registry == "" {
 		return Errorf(s.From["PUSH"], "e.g. REGISTRY=ghcr.io/org", "PUSH needs REGISTRY")
 	}

@@ -232,8 +232,7 @@ func parseLoad(s *Settings, v string) error {
 	return nil
 }
 
-func parseLabels(s *Settings, v string) error      { return parseMetadata(&s.Labels, v) }
-func parseAnnotations(s *Settings, v string) error { return parseMetadata(&s.Annotations, v) }
+func parseLabels(s *Settings, v string) error { return parseMetadata(&s.Labels, v) }
 
 func parseMetadata(m *Metadata, v string) error {
 	switch v {

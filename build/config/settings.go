@@ -32,7 +32,7 @@ type Settings struct {
 	BuildArgs     map[string]string
 	Target        string
 	Labels        Metadata
-	Annotations   Metadata
+	Annotations   Annotations
 	Verify        bool
 	Out           string // slash path from Root
 	MediaTypes    string // oci, docker
@@ -70,7 +70,7 @@ type Settings struct {
 	given map[string]string // variable → its value as written, likewise
 }
 
-// Metadata is a set of labels or annotations.
+// Metadata is a set of labels.
 type Metadata struct {
 	Auto   bool // the org.opencontainers.image.* set as well
 	Values map[string]string
@@ -133,7 +133,7 @@ func defaults(root string) *Settings {
 	return &Settings{
 		Root: root, Platforms: platforms, Release: release,
 		Bin: "bin/{name}-{os}-{arch}{variant}", LDFlags: "-s -w", CC: map[platform.Platform]string{},
-		Engine: "auto", Labels: Metadata{Auto: true}, Annotations: Metadata{Auto: true},
+		Engine: "auto", Labels: Metadata{Auto: true}, Annotations: Annotations{Auto: true},
 		Verify: true, Out: "dist", MediaTypes: "oci", Compression: "gzip",
 		Load: "auto", ContainerTool: "docker", Cache: "auto",
 		Leg: "{version}-{arch}{variant}", RetryMax: 5, RetryDelay: time.Second,

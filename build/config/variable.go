@@ -15,6 +15,7 @@ type Variable struct {
 	Group   Group
 	Bool    bool     // the flag may stand without a value
 	Values  []string // words that it takes, for completion; nil where they are without number
+	Each    string   // a further flag, which takes one entry of the list as it is, each time it is given; or ""
 
 	noFile bool // never from archmage.yaml
 	parse  func(s *Settings, value string) error
@@ -38,6 +39,9 @@ const (
 func (v Variable) Flag() string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(v.Name, "IMAGE_")), "_", "-")
 }
+
+// Entry quotes one entry of a list, whatever it holds.
+func Entry(text string) string { return quoted(text) }
 
 // Variables lists every setting, in the order of the reference.
 func Variables() []Variable { return slices.Clone(variables) }
@@ -111,7 +115,8 @@ var variables = []Variable{
 	},
 	{
 		Name: "IMAGE_ANNOTATIONS", Default: "auto", Group: GroupImage, Values: []string{"auto", "none"},
-		Doc: "manifest annotations: auto, none, or K=V on top of auto", parse: parseAnnotations,
+		Doc:  "annotations: auto, none, or [LEVEL[PLATFORM],…:]K=V on top of auto; the levels are manifest, index, manifest-descriptor",
+		Each: "annotation", parse: parseAnnotations,
 	},
 	{
 		Name: "IMAGE_VERIFY", Default: "true", Group: GroupImage, Bool: true, Values: []string{"true", "false"},

@@ -90,10 +90,10 @@ func quoted(word string) string {
 	if !strings.ContainsAny(word, " ,\t\n\"'") {
 		return word
 	}
-	if strings.Contains(word, `"`) {
+	if strings.Contains(word, `"`) && !strings.Contains(word, "'") {
 		return "'" + word + "'"
 	}
-	return `"` + word + `"`
+	return `"` + strings.ReplaceAll(word, `"`, `"'"'"`) + `"`
 }
 
 func scalar(node ast.Node) (string, error) {

@@ -31,7 +31,7 @@ func agree(j Join, members []*member, o Options) (refusals []error) {
 			}
 		}
 	}
-	return refusals
+	return append(refusals, sameIndex(j, members)...)
 }
 
 // mediaTypes are those that have to be of one family. Layers are not among
@@ -59,10 +59,14 @@ func newIndex(members []*member) (registry.Manifest, error) {
 	if isDocker(members[0].entry.MediaType) {
 		index.MediaType = types.DockerManifestList
 	} else {
-		index.Annotations = common(members) // a docker list has none
+		index.Annotations = indexAnnotations(members) // a docker list has none
 	}
 	for _, m := range members {
-		index.Manifests = append(index.Manifests, m.entry)
+		entry := m.entry
+		if index.MediaType == types.OCIImageIndex {
+			entry.Annotations = m.carries(ofEntry)
+		}
+		index.Manifests = append(index.Manifests, entry)
 	}
 	for _, m := range members {
 		index.Manifests = append(index.Manifests, m.attests...)

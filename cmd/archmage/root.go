@@ -106,6 +106,12 @@ func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 			if cmd.Flags().Changed(variable.Flag()) {
 				given[name] = *value
 			}
+			if variable.Each != "" {
+				list, _ := cmd.Flags().GetStringArray(variable.Each)
+				for _, entry := range list {
+					given[name] = strings.TrimPrefix(given[name]+" "+config.Entry(entry), " ")
+				}
+			}
 		}
 		dry, _ := cmd.Flags().GetBool("dry-run") // verify has one of its own
 		p, err := build.Open(cmd.Context(), config.Source{Root: *dir, Flags: given, Runner: run.OS{}, DryRun: dry}, c)
@@ -136,6 +142,10 @@ func addFlags(flags *pflag.FlagSet, values map[string]*string, belongs func(conf
 		values[v.Name] = flags.String(v.Flag(), "", usage+")")
 		if v.Bool {
 			flags.Lookup(v.Flag()).NoOptDefVal = "true"
+		}
+		if v.Each != "" {
+			flags.StringArray(v.Each, nil, fmt.Sprintf("one entry of --%s, taken as it is; can be given again", v.Flag()))
+			flags.Lookup(v.Each).DefValue = ""
 		}
 	}
 	flags.SortFlags = false
