@@ -14,12 +14,16 @@ import (
 type AuditOptions struct {
 	Refs []string // tags, digests and layouts; none is all of IMAGE_OUT
 	JSON bool
+	Diff bool // say how the two references differ, instead
 }
 
 // Audit compares what is published, or lies in IMAGE_OUT, with what it claims to
 // be. Findings make it return a *[FindingsError], unless IMAGE_VERIFY is off.
 // What could not be decided is printed too, and is none.
 func (p *Project) Audit(ctx context.Context, o AuditOptions) error {
+	if o.Diff {
+		return p.auditDiff(ctx, o)
+	}
 	subjects, err := p.auditSubjects(ctx, o.Refs)
 	if err != nil {
 		return err

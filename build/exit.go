@@ -59,7 +59,7 @@ func exitCode(err error) int {
 	case is[*UsageError](err), is[*config.Error](err), is[*plan.UsageError](err), is[*dockerfile.Error](err),
 		is[*compile.UsageError](err), is[*registry.NameError](err):
 		return ExitUsage
-	case is[*FindingsError](err), is[audit.Finding](err):
+	case is[*FindingsError](err), is[audit.Finding](err), is[*differError](err):
 		return ExitFindings
 	}
 	return ExitFailed

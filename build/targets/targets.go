@@ -94,8 +94,9 @@ func Inspect(ctx context.Context,
 func Audit(ctx context.Context,
 	refs *string, // these references, separated by commas, instead of all of dist/
 	json *bool, // print what was found as JSON
+	diff *bool, // say how the two references differ
 ) error {
-	o := build.AuditOptions{Refs: list(refs), JSON: is(json)}
+	o := build.AuditOptions{Refs: list(refs), JSON: is(json), Diff: is(diff)}
 	return do(ctx, func(p *build.Project) error { return p.Audit(ctx, o) })
 }
 
