@@ -25,17 +25,11 @@ const ignoreAll = "# made by archmage\n*\n"
 // there under that name already and was not made by archmage is refused.
 func (p *Project) ownOut(name string) error {
 	out := p.path(p.Out)
-	// In this order: another run marks a name before it fills it.
-	filled, err := notEmpty(filepath.Join(out, name))
-	if err != nil {
+	if err := p.refuseOthers(name); err != nil {
 		return err
 	}
-	ours, err := readMark(out)
-	if err != nil || slices.Contains(ours, name) {
+	if ours, err := readMark(out); err != nil || slices.Contains(ours, name) {
 		return err
-	}
-	if filled && !(name == receiptsDir && onlyReceipts(filepath.Join(out, name))) {
-		return Usage("remove it, or set IMAGE_OUT to another directory", "%s: not made by archmage", path.Join(p.Out, name))
 	}
 	if err := p.disk.MkdirAll(out); err != nil {
 		return err
@@ -50,8 +44,31 @@ func (p *Project) ownOut(name string) error {
 	return p.disk.Append(filepath.Join(out, markName), name+"\n") // in one write: two runs at once lose none
 }
 
-func notEmpty(dir string) (bool, error) {
-	entries, err := os.ReadDir(dir)
+// refuseOthers refuses what is in IMAGE_OUT under a name and was not made by archmage.
+func (p *Project) refuseOthers(name string) error {
+	out := p.path(p.Out)
+	// In this order: another run marks a name before it fills it.
+	filled, err := notEmpty(filepath.Join(out, name))
+	if err != nil {
+		return err
+	}
+	ours, err := readMark(out)
+	if err != nil || slices.Contains(ours, name) {
+		return err
+	}
+	if filled && !(name == receiptsDir && onlyReceipts(filepath.Join(out, name))) {
+		return Usage("remove it, or set IMAGE_OUT to another directory", "%s: not made by archmage", path.Join(p.Out, name))
+	}
+	return nil
+}
+
+// notEmpty reports whether there is a file of that name, or a directory with
+// something in it.
+func notEmpty(name string) (bool, error) {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		return true, nil
+	}
+	entries, err := os.ReadDir(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -41,6 +41,9 @@ func (p *Project) Manifest(ctx context.Context, o PublishOptions) error {
 			return err
 		}
 	}
+	if err := p.claimDigests(); err != nil {
+		return err
+	}
 	options := p.publishOptions()
 	options.Check = p.checkLeg()
 	written, err := publish.Manifest(ctx, joins, options)

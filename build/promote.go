@@ -56,6 +56,9 @@ func (p *Project) Promote(ctx context.Context, o PublishOptions) error {
 		return Usage("IMAGE_TAGS=latest SOURCE_VERSION=v1.2.3, or VERSION=v1.2.3 SOURCE_VERSION=v1.2.3-rc.4",
 			"promote: no tag to move: set IMAGE_TAGS, or a VERSION that is not SOURCE_VERSION")
 	}
+	if err := p.claimDigests(); err != nil {
+		return err
+	}
 	options := p.publishOptions()
 	if o.IfNewest {
 		options.Stays = func(tag string, why error) { p.console.Note("%s stays where it is: %v", tag, why) }
@@ -132,6 +135,9 @@ func (p *Project) report(verb string, repos repositories, written []publish.Writ
 		p.result(repos.reference(w.Image, w.Tag, w.Digest))
 	}
 	p.summarizeTags(verb, written)
+	if err == nil {
+		p.writeDigests(written)
+	}
 	if is[*publish.PartialError](err) && ExitCode(err) == ExitInterrupted {
 		p.console.Warn("%v", err)
 	}
