@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/archmage-go/archmage/build/cache"
 	"github.com/archmage-go/archmage/build/platform"
 	"github.com/archmage-go/archmage/build/registry"
 	"github.com/archmage-go/archmage/build/rootfs"
@@ -37,7 +38,8 @@ type Options struct {
 	Jobs     int    // images at once; 0 is 1
 	Dir      string // where files are kept while they are looked at; "" is the system's
 	Indexes  rootfs.Indexes
-	Revision string // where set, every image has to carry it in its revision label
+	Facts    cache.Store // what the layers of bases hold, for [ImageContents]
+	Revision string      // where set, every image has to carry it in its revision label
 
 	// Base reads the config of the base image that labels name. Where it is nil
 	// or fails, an image's own programs tell what its base is for.
@@ -49,6 +51,7 @@ type Options struct {
 // error is one of reading; what is certainly damaged or gone is a finding.
 func Image(ctx context.Context, s Subject, o Options) ([]Finding, error) {
 	l, err := examine(ctx, s, o)
+	defer l.close()
 	return l.list(), err
 }
 
@@ -85,14 +88,17 @@ type look struct {
 	judged   map[*rootfs.Node]bool
 }
 
-// examine does all that [Image] does. What it returns is never nil.
+// close gives up the files that were kept.
+func (l *look) close() {
+	for _, layer := range l.layers {
+		layer.close()
+	}
+}
+
+// examine does all that [Image] does. What it returns is never nil, and has to
+// be closed.
 func examine(ctx context.Context, s Subject, o Options) (*look, error) {
 	l := &look{want: s.Platform, judged: map[*rootfs.Node]bool{}}
-	defer func() {
-		for _, layer := range l.layers {
-			layer.close()
-		}
-	}()
 	manifest, err := s.Image.Manifest()
 	if err != nil {
 		return l, l.damaged(err)
@@ -203,6 +209,7 @@ func (l *look) fold(ctx context.Context, s Subject, manifest *v1.Manifest, o Opt
 		entries, err := layer.entries()
 		if err == nil {
 			count += len(entries)
+			layer.remember(entries)
 			if count > maxEntries {
 				return l.damaged(&damage{fmt.Sprintf("its layers list more than %d files", maxEntries)})
 			}

@@ -34,6 +34,7 @@ type layer struct {
 	heads map[int64]string // first bytes of every regular file, by place
 	kept  map[int64]bool   // files that are in the spool, at the same place
 	spool *os.File
+	files []layerFile // regular ones, in the order of its list
 }
 
 // entries are what the layer lists. Those of a base that is known come from the
@@ -105,9 +106,15 @@ func (l *layer) close() {
 	if l.spool != nil {
 		l.spool.Close()
 	}
-	for _, f := range l.opened {
+	l.closeFrom(0)
+}
+
+// closeFrom closes the files that were opened after n others.
+func (l *layer) closeFrom(n int) {
+	for _, f := range l.opened[n:] {
 		f.Close()
 	}
+	l.opened = l.opened[:n]
 }
 
 // damage is what is certainly wrong with what is stored.

@@ -55,7 +55,7 @@ func (c *content) direct() (*io.SectionReader, error) {
 	if c.layer.err != nil {
 		return nil, c.layer.err
 	}
-	if c.size > smallFile && !executable(head) {
+	if c.size > smallFile && !executable(head) && !listing(head) {
 		return nil, errNotKept
 	}
 	r, err := c.from.Open()

@@ -77,6 +77,7 @@ func (r *reader) examine(ctx context.Context, m *member) error {
 		return err
 	}
 	m.look, err = examine(ctx, Subject{Image: img, Platform: m.claimed}, r.options)
+	m.look.close()
 	if err != nil || len(m.look.layers) > 0 {
 		return err
 	}

@@ -34,8 +34,8 @@ func (r *room) file() (*os.File, error) {
 }
 
 // sieve is a layer's stream on its way to [rootfs.ReadLayer]. It remembers how
-// every regular file begins, and keeps those that are programs or small in a
-// sparse file, each at the place that it has in the stream.
+// every regular file begins, and keeps programs, lists of packages and what is
+// small in a sparse file, each at the place that it has in the stream.
 type sieve struct {
 	in     io.Reader
 	room   *room
@@ -93,7 +93,7 @@ func (s *sieve) pass(from int64, b []byte) {
 
 func (s *sieve) decide() {
 	s.heads[s.off] = string(s.head)
-	if !(s.size <= smallFile || executable(s.heads[s.off])) || s.size > s.room.left {
+	if head := s.heads[s.off]; !(s.size <= smallFile || executable(head) || listing(head)) || s.size > s.room.left {
 		return
 	}
 	s.room.left -= s.size
