@@ -16,11 +16,11 @@ import (
 // image that is still being written.
 const grace = time.Hour
 
-// prune removes blobs that no entry of index needs: those of the entry that was
-// just replaced, and old ones that a killed process left. It is called under
+// prune removes blobs that no entry of index needs: those of the entries that
+// were just dropped, and old ones that a killed process left. It is called under
 // the lock. Where the index cannot be followed to its end, nothing is removed.
 // Failing to remove is no error: it costs space.
-func (l *layout) prune(index *v1.IndexManifest, replaced *v1.Descriptor) {
+func (l *layout) prune(index *v1.IndexManifest, dropped []v1.Descriptor) {
 	l.sweep()
 	keep, drop := map[v1.Hash]bool{}, map[v1.Hash]bool{}
 	for _, d := range index.Manifests {
@@ -28,9 +28,11 @@ func (l *layout) prune(index *v1.IndexManifest, replaced *v1.Descriptor) {
 			return
 		}
 	}
-	if replaced != nil {
-		l.mark(*replaced, drop)
+	for _, d := range dropped {
+		l.mark(d, drop)
 	}
+	// All artifacts share it, those too that are being written.
+	keep[digestOf([]byte(emptyConfig))] = true
 	old := time.Now().Add(-grace)
 	_ = filepath.WalkDir(l.path("blobs"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -128,27 +128,39 @@ func (l *layout) name(ctx context.Context, tag string, m Manifest) error {
 	d := m.Descriptor()
 	d.Annotations = map[string]string{refName: tag}
 	d.Platform = l.platform(m)
-	replaced := setEntry(index, tag, d)
+	dropped := setEntry(index, tag, d)
+	dropped = append(dropped, l.dropOrphans(index)...)
 	if err := l.putIndex(index); err != nil {
 		return err
 	}
-	l.prune(index, replaced)
+	l.prune(index, dropped)
 	return nil
 }
 
-// setEntry makes d the entry of tag, and returns what it was before. Entries
-// are sorted by tag, so that the order of writers does not show.
-func setEntry(index *v1.IndexManifest, tag string, d v1.Descriptor) (replaced *v1.Descriptor) {
+// setEntry makes d the entry of tag, and returns what it was before.
+func setEntry(index *v1.IndexManifest, tag string, d v1.Descriptor) (replaced []v1.Descriptor) {
 	if at := entry(index, tag); at >= 0 {
-		old := index.Manifests[at]
-		replaced, index.Manifests[at] = &old, d
+		replaced = []v1.Descriptor{index.Manifests[at]}
+		index.Manifests[at] = d
 	} else {
 		index.Manifests = append(index.Manifests, d)
 	}
+	sortEntries(index)
+	return replaced
+}
+
+// sortEntries sorts by tag, so that the order of writers does not show; those
+// without one, at the end, by digest. Some readers take the first for the image.
+func sortEntries(index *v1.IndexManifest) {
 	slices.SortStableFunc(index.Manifests, func(a, b v1.Descriptor) int {
+		if untagged(a) && untagged(b) {
+			return cmp.Compare(a.Digest.String(), b.Digest.String())
+		}
+		if untagged(a) != untagged(b) {
+			return cmp.Compare(b.Annotations[refName], a.Annotations[refName])
+		}
 		return cmp.Compare(a.Annotations[refName], b.Annotations[refName])
 	})
-	return replaced
 }
 
 // complete returns errPruned when something that m refers to is not there.

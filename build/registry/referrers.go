@@ -87,16 +87,6 @@ func withoutAPI(err error) bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusNotImplemented}, terr.StatusCode)
 }
 
-// Referrers implements [Repository]. A layout has no API, only the tag.
-func (l *layout) Referrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
-	return taggedReferrers(ctx, l, digest)
-}
-
-// AddReferrers implements [Repository].
-func (l *layout) AddReferrers(ctx context.Context, digest string, list []v1.Descriptor) error {
-	return tagReferrers(ctx, l, digest, list)
-}
-
 func taggedReferrers(ctx context.Context, r Repository, digest string) ([]v1.Descriptor, error) {
 	m, err := r.Manifest(ctx, referrersTag(digest))
 	if errors.Is(err, ErrAbsent) {
@@ -120,7 +110,7 @@ func tagReferrers(ctx context.Context, r Repository, digest string, list []v1.De
 	}
 	all := slices.Clone(have)
 	for _, d := range list {
-		if !slices.ContainsFunc(all, func(h v1.Descriptor) bool { return h.Digest == d.Digest }) {
+		if !lists(all, d) {
 			all = append(all, d)
 		}
 	}
