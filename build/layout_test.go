@@ -37,6 +37,7 @@ var stages = map[string][]string{
 	"registry":   {},
 	"replay":     {"dockerfile", "rootfs"},
 	"rootfs":     {},
+	"sbom":       {"audit"},
 	"verify":     {"dockerfile", "replay", "rootfs"},
 }
 
