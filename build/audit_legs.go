@@ -14,21 +14,25 @@ import (
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/publish"
-	"github.com/archmage-go/archmage/build/rootfs"
 )
 
-// audit judges what was built, whoever built it, before anybody else sees it.
-// An image in which this program found nothing wrong before is not judged again.
-func (l legs) audit(ctx context.Context, leg plan.Leg, r *dockerfile.Recipe, img v1.Image) error {
+// audit judges what was built, whoever built it, before anybody else sees it,
+// and fills in its contents where they are asked for. An image in which this
+// program found nothing wrong before is not judged again.
+func (l legs) audit(ctx context.Context, leg plan.Leg, r *dockerfile.Recipe, m made) error {
 	what := "image " + leg.Image
-	s := audit.Subject{Image: img, Platform: leg.Platform, Base: l.auditBase(r)}
+	s := audit.Subject{Image: m.image, Platform: leg.Platform, Base: l.auditBase(r)}
 	key, err := l.auditKey(s)
-	if _, fine := l.blobs.Facts.Get(key); err == nil && fine && key != "" {
+	if _, fine := l.blobs.Facts.Get(key); err == nil && fine && key != "" && m.contents == nil {
 		return nil
 	}
 	var found []audit.Finding
-	if err == nil {
-		found, err = audit.Image(ctx, s, audit.Options{Indexes: rootfs.Indexes(l.cache(cacheLayers))})
+	switch {
+	case err != nil:
+	case m.contents == nil:
+		found, err = audit.Image(ctx, s, l.reading())
+	default:
+		*m.contents, found, err = audit.ImageContents(ctx, s, l.reading())
 	}
 	if err != nil {
 		return fmt.Errorf("%s %s: audit: %w", what, leg.Platform, err)

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/archmage-go/archmage/build/audit"
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/image"
 	"github.com/archmage-go/archmage/build/plan"
@@ -66,13 +67,17 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 		return publish.Receipt{}, nil, err
 	}
 	r, kept, err := l.kept(ctx, leg, push)
-	var result v1.Image
+	var m made
 	switch {
 	case err != nil:
 	case kept && l.Load == "true":
-		result, err = push.Repo.Image(ctx, r.Digest)
+		m.image, err = push.Repo.Image(ctx, r.Digest)
 	case !kept:
-		r, result, err = l.publish(ctx, leg, push, release)
+		r, m, err = l.publish(ctx, leg, push, release)
+	}
+	if err == nil {
+		m.receipt = r
+		err = l.attach(ctx, leg, push, m)
 	}
 	if err == nil {
 		err = r.Save(l.disk, l.receiptsPath())
@@ -84,21 +89,21 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 		return publish.Receipt{}, nil, err
 	}
 	l.done("image", leg.Image+" "+leg.Platform.String(), fmt.Sprintf("%s %s %s", l.repos.said(r.State), r.Digest, since(start)))
-	return r, result, nil
+	return r, m.image, nil
 }
 
 // publish makes a leg and writes it, again where what was remembered of a layer
 // turns out not to be so. Each time one memory more has been put right; a file
 // that changes all the while ends it. built is called when it is on its way to a
 // registry.
-func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, built func()) (r publish.Receipt, result v1.Image, err error) {
+func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, built func()) (r publish.Receipt, m made, err error) {
 	img, recipe := l.work.leg(leg)
 	for range 1 + len(recipe.Ops) {
-		if result, err = l.make(ctx, leg, img, recipe); err == nil {
+		if m, err = l.make(ctx, leg, img, recipe); err == nil {
 			if l.repos.remote {
 				built()
 			}
-			r, err = publish.PushLeg(ctx, push, result)
+			r, err = publish.PushLeg(ctx, push, m.image)
 		} else if errors.Is(err, image.ErrDryRun) {
 			r, err = l.foretell(ctx, push, recipe)
 		}
@@ -106,7 +111,7 @@ func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, buil
 			break
 		}
 	}
-	return r, result, err
+	return r, m, err
 }
 
 // timeLimit ends a context after d, unless done is called before. done leaves it
@@ -133,16 +138,24 @@ func (l legs) kept(ctx context.Context, leg plan.Leg, push publish.Push) (publis
 
 // make builds the image of a leg with the engine that the plan chose, and audits
 // it.
-func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerfile.Recipe) (v1.Image, error) {
+func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerfile.Recipe) (made, error) {
 	builder, err := l.builder(leg)
 	if err != nil {
-		return nil, err
+		return made{}, err
 	}
 	built, err := builder.Build(ctx, l.request(leg, img, r))
 	if err != nil {
-		return nil, fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, err)
+		return made{}, fmt.Errorf("image %s %s: %w", leg.Image, leg.Platform, err)
 	}
-	return built, l.audit(ctx, leg, r, built)
+	m := made{image: built, base: sbomBase(r)}
+	list, err := l.lists(ctx, leg, built)
+	if err != nil {
+		return made{}, err
+	}
+	if list {
+		m.contents = &audit.Contents{}
+	}
+	return m, l.audit(ctx, leg, r, m)
 }
 
 // builder is the engine that the plan chose.

@@ -95,11 +95,12 @@ type fleet struct {
 
 	platforms string
 	jobs      string
+	sbom      string
 }
 
 func newFleet(t *testing.T, to, base string, images int) *fleet {
 	t.Helper()
-	f := &fleet{t: t, root: t.TempDir(), to: to, platforms: "linux/amd64,linux/arm64", jobs: "2"}
+	f := &fleet{t: t, root: t.TempDir(), to: to, platforms: "linux/amd64,linux/arm64", jobs: "2", sbom: "false"}
 	for i := range images {
 		f.write(fmt.Sprintf("dockerfiles/app%d.Dockerfile", i), fmt.Sprintf("FROM %s\nCOPY data/app%d /data/\n", base, i))
 		f.change(i, "one")
@@ -124,7 +125,7 @@ func (f *fleet) write(name, content string) {
 
 func (f *fleet) run(verb func(*Project, context.Context) error, flags map[string]string) {
 	f.t.Helper()
-	all := map[string]string{"REGISTRY": f.to, "VERSION": "dev", "LOAD": "false", "IMAGE_JOBS": f.jobs, "IMAGE_PLATFORMS": f.platforms}
+	all := map[string]string{"REGISTRY": f.to, "VERSION": "dev", "LOAD": "false", "IMAGE_JOBS": f.jobs, "IMAGE_PLATFORMS": f.platforms, "IMAGE_SBOM": f.sbom}
 	maps.Copy(all, flags)
 	var errOut bytes.Buffer
 	src := config.Source{Root: f.root, Flags: all, Env: []string{"DOCKER_CONFIG=" + f.root}, Runner: fakeGit(strings.Repeat("a", 40))}
@@ -145,21 +146,25 @@ func (f *fleet) manifest() {
 }
 
 // TestRequests holds how many requests publishing takes, all counted: pings,
-// logins and bases too. Round trips are what publishing over a distance costs.
+// logins and bases too. Round trips are what publishing over a distance costs. An
+// SBOM is seven or eight for a new leg, where the registry has no referrers API,
+// and none for one that is unchanged.
 func TestRequests(t *testing.T) {
 	for _, tt := range []struct {
 		images                            int
 		platforms                         []string
-		login                             bool
+		login, sbom                       bool
 		first, same, one, manifest, again int // at most
 	}{
-		{8, []string{"linux/amd64", "linux/arm64"}, false, 120, 18, 30, 97, 73},
-		{8, []string{"linux/amd64", "linux/arm64"}, true, 129, 27, 39, 105, 81},
-		{1, []string{"linux/amd64"}, false, 14, 3, 11, 9, 6},
-		{1, []string{"linux/amd64"}, true, 16, 5, 13, 10, 7},
+		{8, []string{"linux/amd64", "linux/arm64"}, false, false, 120, 18, 30, 97, 73},
+		{8, []string{"linux/amd64", "linux/arm64"}, true, false, 129, 27, 39, 105, 81},
+		{1, []string{"linux/amd64"}, false, false, 14, 3, 11, 9, 6},
+		{1, []string{"linux/amd64"}, true, false, 16, 5, 13, 10, 7},
+		{8, []string{"linux/amd64", "linux/arm64"}, false, true, 259, 18, 45, 97, 73},
+		{1, []string{"linux/amd64"}, true, true, 27, 5, 23, 10, 7},
 	} {
 		legs := tt.images * len(tt.platforms)
-		t.Run(fmt.Sprintf("%d legs, login %t", legs, tt.login), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d legs, login %t, SBOM %t", legs, tt.login, tt.sbom), func(t *testing.T) {
 			t.Setenv("HOME", t.TempDir())
 			t.Setenv("XDG_CACHE_HOME", t.TempDir())
 			w := newWire(t, tt.login)
@@ -168,7 +173,7 @@ func TestRequests(t *testing.T) {
 			base.push()
 			base.manifest()
 			f := newFleet(t, w.host+"/x", w.host+"/app0:dev", tt.images)
-			f.platforms = strings.Join(tt.platforms, ",")
+			f.platforms, f.sbom = strings.Join(tt.platforms, ","), fmt.Sprint(tt.sbom)
 			w.take()
 			for _, step := range []struct {
 				name string

@@ -186,7 +186,7 @@ func (s *schedule) somethingAbsent(step step) bool {
 }
 
 // clearLine is an error that says what failed, for what, and why.
-var clearLine = regexp.MustCompile(`^archmage: ((read|push|join|promote|move|log in to|read back) 127\.0\.0\.1:\d+\S*: \S|(join|promote): missing \d|move tags: moved )`)
+var clearLine = regexp.MustCompile(`^archmage: ((image \S+ \S+: SBOM: )?(read|push|join|promote|move|log in to|read back|list referrers of) 127\.0\.0\.1:\d+\S*: \S|(join|promote): missing \d|move tags: moved )`)
 
 // unclear lists the lines of an error output that do not help: every error is
 // one line, followed by what to do.

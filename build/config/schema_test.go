@@ -23,7 +23,7 @@ var shapes = map[string]string{
 	"IMAGE_PLATFORMS": "list", "WHAT": "list", "IMAGE_DIRS": "list", "RELEASE_PLATFORMS": "list", "IMAGE_TAGS": "list",
 	"LDFLAGS": "list", "GOFLAGS": "list",
 	"IMAGE_BUILD_ARGS": "pairs", "IMAGE_LABELS": "pairs", "IMAGE_ANNOTATIONS": "pairs", "IMAGE_MIRRORS": "pairs", "IMAGE_RUNNERS": "pairs",
-	"CGO_ENABLED": "boolean", "PUSH": "boolean",
+	"CGO_ENABLED": "boolean", "PUSH": "boolean", "IMAGE_SBOM": "boolean",
 	"SOURCE_DATE_EPOCH": "number", "IMAGE_RETRY_MAX": "number", "IMAGE_JOBS": "number",
 	"IMAGE_RETRY_DELAY": "duration",
 }

@@ -37,6 +37,7 @@ type Settings struct {
 	Out           string // slash path from Root
 	MediaTypes    string // oci, docker
 	Compression   string // gzip, zstd
+	SBOM          bool
 	Mirrors       []Mirror
 	Load          string // auto, true, false
 	ContainerTool string
@@ -134,7 +135,7 @@ func defaults(root string) *Settings {
 		Root: root, Platforms: platforms, Release: release,
 		Bin: "bin/{name}-{os}-{arch}{variant}", LDFlags: "-s -w", CC: map[platform.Platform]string{},
 		Engine: "auto", Labels: Metadata{Auto: true}, Annotations: Annotations{Auto: true},
-		Verify: true, Out: "dist", MediaTypes: "oci", Compression: "gzip",
+		Verify: true, Out: "dist", MediaTypes: "oci", Compression: "gzip", SBOM: true,
 		Load: "auto", ContainerTool: "docker", Cache: "auto",
 		Leg: "{version}-{arch}{variant}", RetryMax: 5, RetryDelay: time.Second,
 		Jobs: runtime.NumCPU(), Runners: defaultRunners(), From: map[string]string{}, given: map[string]string{},

@@ -135,6 +135,10 @@ var variables = []Variable{
 		Doc: "compression of new layers: gzip or zstd", parse: choice(func(s *Settings) *string { return &s.Compression }, "gzip", "zstd"),
 	},
 	{
+		Name: "IMAGE_SBOM", Default: "true", Group: GroupImage, Bool: true, Values: []string{"true", "false"},
+		Doc: "attach an SBOM (SPDX 2.3, JSON) to each leg, as an OCI referrer", parse: boolean(func(s *Settings) *bool { return &s.SBOM }),
+	},
+	{
 		Name: "IMAGE_MIRRORS", Group: GroupImage,
 		Doc: "where base images are read instead: gcr.io=localhost:5000/gcr,…", parse: parseMirrors,
 	},

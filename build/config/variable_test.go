@@ -33,6 +33,7 @@ var values = map[string]struct {
 	"IMAGE_TARGET":      {"debug", func(s *Settings) any { return s.Target }, "debug", "", ""},
 	"IMAGE_LABELS":      {"a=b", func(s *Settings) any { return pairsOf(s.Labels.Values) }, "a=b", "nonsense", `"nonsense" is not KEY=value`},
 	"IMAGE_ANNOTATIONS": {"none", func(s *Settings) any { return s.Annotations.Auto }, false, "a=1 =b", `"=b" is not [LEVEL:]KEY=value`},
+	"IMAGE_SBOM":        {"no", func(s *Settings) any { return s.SBOM }, false, "off", `"off" is neither true nor false`},
 	"IMAGE_VERIFY":      {"No", func(s *Settings) any { return s.Verify }, false, "off", `"off" is neither true nor false`},
 	"IMAGE_OUT":         {"build/out/", func(s *Settings) any { return s.Out }, "build/out", ".", "it cannot be the repository itself"},
 	"IMAGE_MEDIA_TYPES": {"docker", func(s *Settings) any { return s.MediaTypes }, "docker", "OCI", `unknown value "OCI"`},

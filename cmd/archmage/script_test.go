@@ -46,6 +46,8 @@ func TestScripts(t *testing.T) {
 			"tags":     printTags,
 			"machine":  checkMachine,
 			"readme":   readmeBlocks,
+			"sbom":     printSBOMs,
+			"counting": startCounting,
 		},
 	})
 }
