@@ -48,7 +48,7 @@ func TestEnginesRegistries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOROOT")
+	goenv, oras := goEnv(t, "GOCACHE", "GOMODCACHE", "GOROOT"), buildORAS(t)
 	run := strconv.FormatInt(time.Now().UnixNano(), 36)
 	var ran atomic.Int64
 	t.Cleanup(func() { fmt.Printf("registries: %d, %d scripts\n", len(registries), ran.Load()) })
@@ -79,7 +79,7 @@ func TestEnginesRegistries(t *testing.T) {
 						addEngines(e, append(env,
 							"HOST="+at, "REGISTRY="+at+"/"+run+"/"+strings.TrimPrefix(name, "script-"),
 							"IMAGE_MIRRORS=docker.io="+hub, "LOAD=false")),
-						logIn(e, at, r.tls), plainHTTP(e, at))
+						logIn(e, at, r.tls), plainHTTP(e, at), addORAS(e, oras))
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": exits, "repo": makeRepository, "index": printIndex, "machine": checkMachine,
