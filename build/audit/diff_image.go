@@ -83,7 +83,7 @@ func (d *differ) configs(x, y half, same bool) {
 		return
 	}
 	before := d.found()
-	ids := [2]string{text(x.config["rootfs"]), text(y.config["rootfs"])}
+	ids := [2]string{spelled(x.config["rootfs"]), spelled(y.config["rootfs"])}
 	history := [2]any{x.config["history"], y.config["history"]}
 	for _, h := range []half{x, y} {
 		without(h.config["rootfs"], "diff_ids")

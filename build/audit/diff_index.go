@@ -37,7 +37,7 @@ func (d *differ) indexes(m [2]registry.Manifest) error {
 		for k := range lists[0] {
 			// Digests and sizes follow from the images, which are compared too.
 			a, b := without(lists[0][k], "digest", "size"), without(lists[1][k], "digest", "size")
-			if text(at(a, "platform")) == text(at(b, "platform")) { // else the order differs, or what there is
+			if spelled(at(a, "platform")) == spelled(at(b, "platform")) { // else the order differs, or what there is
 				d.json("index", place("manifests", k), a, b)
 			}
 		}

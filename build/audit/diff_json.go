@@ -34,7 +34,7 @@ func (d *differ) json(in, at string, a, b any) {
 		}
 	}
 	if !reflect.DeepEqual(a, b) {
-		d.add(in, at, "value", text(a), text(b))
+		d.add(in, at, "value", spelled(a), spelled(b))
 	}
 }
 
@@ -51,9 +51,9 @@ func (d *differ) objects(in, at string, a, b map[string]any) {
 		y, inB := b[key]
 		switch {
 		case !inB:
-			d.add(in, place(at, key), "only in A", text(x), "")
+			d.add(in, place(at, key), "only in A", spelled(x), "")
 		case !inA:
-			d.add(in, place(at, key), "only in B", "", text(y))
+			d.add(in, place(at, key), "only in B", "", spelled(y))
 		default:
 			d.json(in, place(at, key), x, y)
 		}
@@ -64,9 +64,9 @@ func (d *differ) lists(in, at string, a, b []any) {
 	for i := range max(len(a), len(b)) {
 		switch {
 		case i >= len(b):
-			d.add(in, place(at, i), "only in A", text(a[i]), "")
+			d.add(in, place(at, i), "only in A", spelled(a[i]), "")
 		case i >= len(a):
-			d.add(in, place(at, i), "only in B", "", text(b[i]))
+			d.add(in, place(at, i), "only in B", "", spelled(b[i]))
 		default:
 			d.json(in, place(at, i), a[i], b[i])
 		}
@@ -90,7 +90,7 @@ func place(at string, key any) string {
 	return at + "." + name
 }
 
-func text(value any) string {
+func spelled(value any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

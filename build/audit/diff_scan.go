@@ -22,8 +22,8 @@ type stored struct {
 	layer v1.Layer
 }
 
-// mostText bounds the names, links and attributes of one layer, in bytes.
-const mostText = 256 << 20
+// mostNames bounds the names, links and attributes of one layer, in bytes.
+const mostNames = 256 << 20
 
 // scan is what a layer's tar lists, in its order.
 type scan struct {
@@ -75,8 +75,8 @@ func (s *scan) line(r io.Reader, h *tar.Header) (err error) {
 	for key, value := range h.PAXRecords {
 		s.text += len(key) + len(value)
 	}
-	if len(s.lines) == maxEntries || s.text > mostText {
-		return fmt.Errorf("it lists more than %d files, or %d bytes of names", maxEntries, mostText)
+	if len(s.lines) == maxEntries || s.text > mostNames {
+		return fmt.Errorf("it lists more than %d files, or %d bytes of names", maxEntries, mostNames)
 	}
 	l := line{name: path.Join("/", h.Name), header: *h, at: -1}
 	switch {
