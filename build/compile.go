@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -139,11 +138,15 @@ func (p *Project) compile(ctx context.Context, binaries []plan.Binary) error {
 		return err
 	}
 	defer release()
+	if !p.DryRun {
+		p.console.Expect("binaries", binarySubjects(binaries))
+		defer p.console.Settle()
+	}
 	return compile.Run(ctx, p.runner, binaries, compile.Options{
 		Root: p.Root, Keep: keep, Jobs: p.Jobs, Disk: p.disk,
 		LDFlags: p.LDFlags, GoFlags: p.GoFlags, CGO: p.CGO, CC: p.CC,
 		VersionPkg: p.VersionPkg, Version: p.binaryVersion(),
-		Check: p.checkBinary, Event: p.compiled,
+		Check: p.checkBinary, Start: p.compiling, Event: p.compiled,
 	})
 }
 
@@ -185,15 +188,4 @@ func (p *Project) judge(findings []audit.Finding) error {
 	}
 	p.console.Warn("%v", err)
 	return nil
-}
-
-func (p *Project) compiled(e compile.Event) {
-	detail := fmt.Sprintf("%s %s", e.State, e.Binary.Path)
-	if e.State == compile.Built {
-		detail += " " + e.Duration.Round(10*time.Millisecond).String()
-	}
-	p.console.Event("compile", e.Binary.Command+" "+e.Binary.Platform.String(), detail)
-	if e.Output != "" {
-		p.console.Lines(e.Output)
-	}
 }

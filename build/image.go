@@ -81,14 +81,18 @@ func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (e
 	for _, leg := range w.plan.LeftOut {
 		p.console.Note("%s is left out for %s: %s", leg.Image, leg.Platform, leg.Why)
 	}
+	if !p.DryRun {
+		p.console.Expect("legs", legSubjects(w.plan.Legs))
+	}
 	for i, leg := range w.plan.Legs {
 		l.building <- struct{}{} // here, so that legs are begun in the plan's order
 		group.Go(func() error {
-			receipts[i], images[i], failed[i] = l.build(ctx, leg)
+			receipts[i], images[i], failed[i] = l.show(ctx, leg)
 			return nil
 		})
 	}
 	_ = group.Wait()
+	p.console.Settle()
 	var built []publish.Receipt
 	for i, r := range receipts {
 		if failed[i] == nil && r.Digest != "" { // known even in a dry run

@@ -11,6 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/archmage-go/archmage/build/audit"
+	"github.com/archmage-go/archmage/build/console"
 	"github.com/archmage-go/archmage/build/dockerfile"
 	"github.com/archmage-go/archmage/build/image"
 	"github.com/archmage-go/archmage/build/plan"
@@ -25,8 +26,9 @@ type legs struct {
 	blobs *image.Blobs
 	repos repositories
 
-	building chan struct{} // holds one for each leg that is not on its way yet
-	auditor  string        // names this program to what it remembers of audits
+	building chan struct{}    // holds one for each leg that is not on its way yet
+	running  *console.Running // of one leg
+	auditor  string           // names this program to what it remembers of audits
 }
 
 // claim marks the directories that legs and their receipts will be written to.
@@ -48,6 +50,25 @@ func (l legs) claim() error {
 	return nil
 }
 
+// show builds a leg where people can watch it.
+func (l legs) show(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Image, error) {
+	if l.DryRun {
+		return l.build(ctx, leg)
+	}
+	start := time.Now()
+	task := console.Task{Verb: "image", Subject: legSubjects([]plan.Leg{leg})[0], Phase: "build", Engine: leg.Engine}
+	l.running = l.console.Begin(task)
+	defer l.running.End()
+	r, img, err := l.build(ctx, leg)
+	if err == nil || ctx.Err() == nil { // one that is interrupted did not fail
+		l.console.Done(console.Outcome{
+			Verb: task.Verb, Subject: task.Subject, Engine: leg.Engine, State: l.repos.said(r.State),
+			Digest: r.Digest, Size: r.Size, Time: time.Since(start), Err: err,
+		})
+	}
+	return r, img, err
+}
+
 // build has a place among those that are built, and gives it up when there is
 // nothing left to do but to push.
 func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Image, error) {
@@ -56,7 +77,6 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	if err := ctx.Err(); err != nil {
 		return publish.Receipt{}, nil, err
 	}
-	start := time.Now()
 	if img, _ := l.work.leg(leg); img.Timeout > 0 {
 		var done func()
 		ctx, done = timeLimit(ctx, img.Timeout)
@@ -88,7 +108,6 @@ func (l legs) build(ctx context.Context, leg plan.Leg) (publish.Receipt, v1.Imag
 	if err != nil {
 		return publish.Receipt{}, nil, err
 	}
-	l.done("image", leg.Image+" "+leg.Platform.String(), fmt.Sprintf("%s %s %s", l.repos.said(r.State), r.Digest, since(start)))
 	return r, m.image, nil
 }
 
@@ -100,10 +119,7 @@ func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, buil
 	img, recipe := l.work.leg(leg)
 	for range 1 + len(recipe.Ops) {
 		if m, err = l.make(ctx, leg, img, recipe); err == nil {
-			if l.repos.remote {
-				built()
-			}
-			r, err = publish.PushLeg(ctx, push, m.image)
+			r, err = l.write(ctx, push, m.image, built)
 		} else if errors.Is(err, image.ErrDryRun) {
 			r, err = l.foretell(ctx, push, recipe)
 		}
@@ -112,6 +128,18 @@ func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, buil
 		}
 	}
 	return r, m, err
+}
+
+// write pushes a leg, or puts it into IMAGE_OUT.
+func (l legs) write(ctx context.Context, push publish.Push, img v1.Image, built func()) (publish.Receipt, error) {
+	if !l.repos.remote {
+		l.running.Phase("write")
+		return publish.PushLeg(ctx, push, img)
+	}
+	built()
+	l.running.Phase("push")
+	defer l.sent.watch(push.Repo.Name(), img, l.running)()
+	return publish.PushLeg(ctx, push, img)
 }
 
 // timeLimit ends a context after d, unless done is called before. done leaves it
@@ -160,7 +188,7 @@ func (l legs) make(ctx context.Context, leg plan.Leg, img plan.Image, r *dockerf
 
 // builder is the engine that the plan chose.
 func (l legs) builder(leg plan.Leg) (image.Builder, error) {
-	e := image.Engine{Runner: l.runner, Blobs: l.blobs, Bases: l.bases, Log: func(leg string) image.Log { return l.console.Prefix(leg, lastLines) }, DryRun: l.DryRun}
+	e := image.Engine{Runner: l.runner, Blobs: l.blobs, Bases: l.bases, Log: func(string) image.Log { return l.running.Log(lastLines) }, DryRun: l.DryRun}
 	switch leg.Engine {
 	case plan.Native:
 		return image.Native{Bases: l.bases, Blobs: l.blobs, DryRun: l.DryRun}, nil
@@ -225,5 +253,3 @@ func (w *work) leg(leg plan.Leg) (plan.Image, *dockerfile.Recipe) {
 	img := w.plan.Images[i]
 	return img, w.recipes[img.Name][slices.Index(img.Platforms, leg.Platform)]
 }
-
-func since(start time.Time) string { return time.Since(start).Round(10 * time.Millisecond).String() }

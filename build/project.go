@@ -31,6 +31,7 @@ type Project struct {
 	*config.Settings
 	runner  run.Runner
 	console *console.Console
+	sent    *sent
 	client  *registry.Client
 	disk    files.Disk       // changes every file that outlasts the run
 	dry     *registry.DryRun // nil: registries and layouts are written
@@ -45,6 +46,9 @@ func Open(ctx context.Context, src config.Source, c *console.Console) (*Project,
 	if info, err := os.Stat(filepath.Join(src.Root, ".")); err != nil || !info.IsDir() {
 		return nil, Usage("", "%s: no such directory", src.Root)
 	}
+	if err := speak(c, src); err != nil {
+		return nil, err
+	}
 	s, err := config.Load(ctx, src)
 	if err != nil {
 		return nil, err
@@ -58,11 +62,12 @@ func Open(ctx context.Context, src config.Source, c *console.Console) (*Project,
 	if s.Force {
 		c.Note("IMAGE_FORCE is set: what is otherwise refused is overwritten")
 	}
-	p := &Project{Settings: s, runner: src.Runner, console: c}
+	p := &Project{Settings: s, runner: src.Runner, console: c, sent: &sent{legs: map[string][]*sending{}}}
 	if s.DryRun {
 		p.rehearse()
 	}
 	o := p.clientOptions()
+	o.Progress = p.sent.tell
 	o.Facts = cache.Store{Dir: p.cacheDir(cacheBases), Limit: cacheLimit(cacheBases), ReadOnly: s.DryRun}
 	p.client = registry.New(o)
 	return p, nil
@@ -75,6 +80,19 @@ func requests(s *config.Settings) int {
 		return 1
 	}
 	return max(s.Jobs, 8)
+}
+
+// speak makes the console as it is wanted, before anything is said: what is
+// wrong with other settings, too.
+func speak(c *console.Console, src config.Source) error {
+	s, err := config.Console(src)
+	if err != nil {
+		return nil // Load says so, and what else is wrong
+	}
+	if err := c.Configure(console.Options{Progress: s.Progress, Quiet: s.Quiet}); err != nil {
+		return config.Errorf(s.From["IMAGE_PROGRESS"], "leave it at auto, or write plain or json", "tty: %v", err)
+	}
+	return nil
 }
 
 func (p *Project) clientOptions() registry.Options {

@@ -68,7 +68,7 @@ func (l legs) attach(ctx context.Context, leg plan.Leg, push publish.Push, m mad
 		there, err = hasSBOM(ctx, push.Repo, digest)
 	}
 	if err == nil && !there {
-		err = l.write(ctx, leg, push, m)
+		err = l.writeSBOM(ctx, leg, push, m)
 	}
 	if err != nil {
 		return &sbomError{fmt.Errorf("image %s %s: SBOM: %w", leg.Image, leg.Platform, err)}
@@ -95,8 +95,8 @@ func hasSBOM(ctx context.Context, repo registry.Repository, digest string) (bool
 	return slices.ContainsFunc(list, func(d v1.Descriptor) bool { return d.Annotations[sbomLabel] == sbom.Version }), err
 }
 
-// write makes the SBOM and attaches it.
-func (l legs) write(ctx context.Context, leg plan.Leg, push publish.Push, m made) (err error) {
+// writeSBOM makes the SBOM and attaches it.
+func (l legs) writeSBOM(ctx context.Context, leg plan.Leg, push publish.Push, m made) (err error) {
 	if m.image == nil {
 		if m.image, err = push.Repo.Image(ctx, m.receipt.Digest); err != nil {
 			return err

@@ -76,6 +76,14 @@ func majorVersion(s string) bool {
 	return ok && digits != "" && digits != "1" && digits[0] != '0' && strings.Trim(digits, "0123456789") == ""
 }
 
+func (b batch) commands() []string {
+	names := make([]string, len(b.binaries))
+	for i, bin := range b.binaries {
+		names[i] = bin.Command
+	}
+	return names
+}
+
 func (b batch) file(i int) string { return fileName(b.binaries[i]) }
 
 func (b batch) files() []string {

@@ -40,8 +40,9 @@ type Options struct {
 
 	Disk files.Disk // a dry run's tells of the binaries; the go commands are r's to tell
 
-	Check func(path string, p platform.Platform) error // judges each file before it gets its final name; nil accepts
-	Event func(Event)                                  // called for each binary in place, by one goroutine at a time; may be nil
+	Check func(path string, p platform.Platform) error   // judges each file before it gets its final name; nil accepts
+	Start func(platform.Platform, []string) (end func()) // called for each go command with its commands; end, deferred, after it; may be nil
+	Event func(Event)                                    // called for each binary in place, by one goroutine at a time; may be nil
 }
 
 // Event says that a binary is in place.
@@ -135,6 +136,9 @@ func (b *builder) build(ctx context.Context, g batch) result {
 		return res
 	}
 	defer kept.close()
+	if b.Start != nil {
+		defer b.Start(g.platform, g.commands())()
+	}
 	start := time.Now()
 	output, goErr := b.goBuild(ctx, g, kept.dir)
 	end := ended(ctx, goErr)

@@ -43,11 +43,35 @@ func Load(ctx context.Context, src Source) (*Settings, error) {
 		return nil, err
 	}
 	s.Auth = Auth{DockerConfig: env["DOCKER_CONFIG"], AuthFile: env["REGISTRY_AUTH_FILE"], GitHubToken: env["GITHUB_TOKEN"]}
-	s.GitHub = GitHub{Output: env["GITHUB_OUTPUT"], Summary: env["GITHUB_STEP_SUMMARY"]}
+	s.GitHub = GitHub{
+		Actions: env["GITHUB_ACTIONS"] == "true", Workspace: env["GITHUB_WORKSPACE"],
+		Output: env["GITHUB_OUTPUT"], Summary: env["GITHUB_STEP_SUMMARY"],
+	}
 	if s.Commit, err = readCommit(ctx, src.Runner, root); err != nil {
 		return nil, err
 	}
 	return s, s.finish()
+}
+
+// Console reads the settings of the console alone, which no file has, so that
+// whatever is wrong with the others is said as it is wanted. Other fields are
+// their defaults.
+func Console(src Source) (*Settings, error) {
+	if src.Env == nil {
+		src.Env = os.Environ()
+	}
+	env, flags := map[string]string{}, map[string]string{}
+	all := environment(src.Env)
+	for _, v := range variables {
+		if value, given := src.Flags[v.Name]; given && v.Group == GroupConsole {
+			flags[v.Name] = value
+		}
+		if value, set := all[v.Name]; set && v.Group == GroupConsole {
+			env[v.Name] = value
+		}
+	}
+	s := defaults(src.Root)
+	return s, errors.Join(s.applyEnv(env), s.applyFlags(flags))
 }
 
 func environment(list []string) map[string]string {

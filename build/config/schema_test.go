@@ -31,6 +31,7 @@ var shapes = map[string]string{
 // choices are the words of settings that take no others.
 var choices = map[string][]string{
 	"IMAGE_ENGINE": {"auto", "native", "buildx", "buildah"}, "IMAGE_MEDIA_TYPES": {"oci", "docker"},
+	"IMAGE_PROGRESS":    {"auto", "plain", "tty", "json"},
 	"IMAGE_COMPRESSION": {"gzip", "zstd"}, "IMAGE_CACHE": {"auto", "none"},
 }
 

@@ -60,6 +60,9 @@ type Settings struct {
 	Runners    []Runner // see [Settings.Runner]
 	Jobs       int
 
+	Progress string // auto, plain, tty, json
+	Quiet    bool
+
 	Images     []Image    // from archmage.yaml, sorted by name
 	Severities []Severity // likewise, in its order
 	Commit     Commit     // what git says of Root
@@ -89,10 +92,12 @@ type Auth struct {
 }
 
 // GitHub is where a job on GitHub Actions writes what later jobs and people are
-// to read. Both are "" elsewhere.
+// to read. All are "" elsewhere.
 type GitHub struct {
-	Output  string // file for NAME=value lines: GITHUB_OUTPUT
-	Summary string // file for Markdown: GITHUB_STEP_SUMMARY
+	Actions   bool   // this is such a job: GITHUB_ACTIONS
+	Workspace string // directory that the paths of its workflow commands are relative to
+	Output    string // file for NAME=value lines: GITHUB_OUTPUT
+	Summary   string // file for Markdown: GITHUB_STEP_SUMMARY
 }
 
 // Image is what archmage.yaml says of one image. Zero fields say nothing.
@@ -137,7 +142,7 @@ func defaults(root string) *Settings {
 		Engine: "auto", Labels: Metadata{Auto: true}, Annotations: Annotations{Auto: true},
 		Verify: true, Out: "dist", MediaTypes: "oci", Compression: "gzip", SBOM: true,
 		Load: "auto", ContainerTool: "docker", Cache: "auto",
-		Leg: "{version}-{arch}{variant}", RetryMax: 5, RetryDelay: time.Second,
+		Leg: "{version}-{arch}{variant}", Progress: "auto", RetryMax: 5, RetryDelay: time.Second,
 		Jobs: runtime.NumCPU(), Runners: defaultRunners(), From: map[string]string{}, given: map[string]string{},
 	}
 }

@@ -32,6 +32,7 @@ const (
 	GroupImage    Group = "images"
 	GroupRegistry Group = "registries and tags"
 	GroupRun      Group = "the run"
+	GroupConsole  Group = "the console"
 )
 
 // Flag is the variable's flag without dashes: its name in lower case, blanks as
@@ -209,5 +210,14 @@ var variables = []Variable{
 	{
 		Name: "IMAGE_JOBS", Default: "CPUs", Group: GroupRun,
 		Doc: "parallel work", parse: number(func(s *Settings) *int { return &s.Jobs }, 1, 1024),
+	},
+	{
+		Name: "IMAGE_PROGRESS", Default: "auto", Group: GroupConsole, noFile: true, Values: []string{"auto", "plain", "tty", "json"},
+		Doc:   "how events are shown: auto (tty on a terminal outside of CI, else plain), plain, tty or json",
+		parse: choice(func(s *Settings) *string { return &s.Progress }, "auto", "plain", "tty", "json"),
+	},
+	{
+		Name: "IMAGE_QUIET", Default: "false", Group: GroupConsole, Bool: true, Values: []string{"true", "false"}, noFile: true,
+		Doc: "show results, warnings and errors alone", parse: boolean(func(s *Settings) *bool { return &s.Quiet }),
 	},
 }

@@ -56,6 +56,8 @@ var values = map[string]struct {
 	"IMAGE_RETRY_DELAY": {"20ms", func(s *Settings) any { return s.RetryDelay }, 20 * time.Millisecond, "5", `"5" is not a duration from 0 to 1h`},
 	"IMAGE_RUNNERS":     {"default=a linux/arm=b", func(s *Settings) any { return runnersOf(s, "linux/amd64", "linux/arm/v6") }, "a b", "arm64=a,linux/arm64=b", "another entry for that platform"},
 	"IMAGE_JOBS":        {"3", func(s *Settings) any { return s.Jobs }, 3, "1e3", `"1e3" is not a whole number`},
+	"IMAGE_PROGRESS":    {"json", func(s *Settings) any { return s.Progress }, "json", "fancy", `unknown value "fancy"`},
+	"IMAGE_QUIET":       {"yes", func(s *Settings) any { return s.Quiet }, true, "very", `"very" is neither true nor false`},
 }
 
 func pairsOf(m map[string]string) string {

@@ -1,11 +1,15 @@
 // Package console is how archmage speaks. The rules:
 //
 //   - stdout carries results alone: references, paths, JSON. It can be piped.
-//   - stderr carries everything else: one plain line per event, final when
-//     written, without control characters where it is no terminal.
+//   - stderr carries everything else, in one of three ways. Plain: one line per
+//     event, final when written, without control characters. On a terminal: what
+//     runs has a line each that is drawn anew, below everything that is final,
+//     and what is done a row of a table. As JSON: one event a line.
 //   - An error is one line, `archmage: verb subject: cause`; its hint, what to
 //     do, is a line of its own.
-//   - Colour only marks what a line is, only on a terminal, never with NO_COLOR.
+//   - Colour only marks what a line is, only on a terminal, never with NO_COLOR
+//     or in CI.
+//   - Quiet leaves results, warnings and errors.
 package console
 
 import (
@@ -13,14 +17,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
-	"unicode"
+	"time"
 
 	"github.com/fatih/color"
-	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 )
 
 // Console writes results and events. Its methods may be called concurrently;
@@ -30,110 +32,166 @@ type Console struct {
 	out, err io.Writer
 	color    bool // of what goes to err
 	colorOut bool
+	mode     mode
+	quiet    bool
+
+	work work // what runs, and what became of it
+	live live
+	size func() (columns, rows int) // of the terminal
+	now  func() time.Time
 }
 
-// New returns a console on out and err. Colour is used on each that is a
-// terminal where the environment has no NO_COLOR and no TERM=dumb.
+// mode is how events are shown.
+type mode int
+
+const (
+	plain mode = iota
+	tty
+	jsonLines
+)
+
+// Options say how a run speaks.
+type Options struct {
+	Progress string // auto, plain, tty or json; "" is auto: tty on a terminal outside of CI
+	Quiet    bool   // results, warnings and errors alone
+}
+
+// New returns a console on out and err that writes plain lines until
+// [Console.Configure]. Colour is used on each that is a terminal where the
+// environment has no NO_COLOR, no TERM=dumb and no CI=true.
 func New(out, err io.Writer) *Console {
-	allowed := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return &Console{out: out, err: err, color: allowed && terminal(err), colorOut: allowed && terminal(out)}
-}
-
-func terminal(w io.Writer) bool {
-	f, isFile := w.(*os.File)
-	return isFile && isatty.IsTerminal(f.Fd())
+	allowed := os.Getenv("NO_COLOR") == "" && !dumb()
+	return &Console{
+		out: out, err: err, color: allowed && terminal(err), colorOut: allowed && terminal(out),
+		size: func() (int, int) { return sizeOf(err) }, now: time.Now,
+	}
 }
 
 // Std is the console on the process's stdout and stderr.
 func Std() *Console { return New(os.Stdout, os.Stderr) }
 
-// Result writes one line of the result to stdout.
-func (c *Console) Result(line string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	fmt.Fprintln(c.out, line)
+// dumb reports whether the environment says that nobody watches, or that the
+// terminal can do nothing. CI systems that set CI set it to true.
+func dumb() bool {
+	ci := strings.ToLower(os.Getenv("CI"))
+	return os.Getenv("TERM") == "dumb" || ci != "" && ci != "false" && ci != "0"
 }
 
-// Write hands data to stdout as it is.
+func terminal(w io.Writer) bool {
+	f, isFile := w.(*os.File)
+	return isFile && term.IsTerminal(int(f.Fd()))
+}
+
+// Configure says how to go on. Live lines that are wanted where stderr is no
+// terminal are an error, and the console stays as it is.
+func (c *Console) Configure(o Options) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	mode := plain
+	switch o.Progress {
+	case "json":
+		mode = jsonLines
+	case "tty":
+		if mode = tty; !terminal(c.err) {
+			return errors.New("stderr is no terminal")
+		}
+	case "", "auto":
+		if terminal(c.err) && !dumb() {
+			mode = tty
+		}
+	}
+	c.mode, c.quiet = mode, o.Quiet
+	return nil
+}
+
+// Result writes one line of the result to stdout.
+func (c *Console) Result(line string) { _, _ = c.Write([]byte(line + "\n")) }
+
+// Write hands data to stdout as it is: whole lines, which live ones make way for.
 func (c *Console) Write(data []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.out.Write(data)
+	c.erase()
+	n, err := c.out.Write(data)
+	c.draw()
+	return n, err
 }
 
 // Would writes one line of what a dry run would do to stdout: it is the result of
 // a dry run.
 func (c *Console) Would(do, what string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	fmt.Fprintf(c.out, "%-8s %s\n", do, printable(what))
+	c.Result(padded(do, 8) + " " + printable(what))
 }
 
 // Event says that something is done: what was done (one word, a verb of the
 // CLI), to what, and how it ended.
 func (c *Console) Event(verb, subject, detail string) {
-	text := printable(fmt.Sprintf("%-34s %s", subject, detail))
-	c.line(strings.TrimRight(c.paint(fmt.Sprintf("%-8s", verb), color.FgCyan)+" "+text, " "))
+	c.say(event{Verb: verb, Subject: &Subject{Name: subject}, State: stateDone, Message: detail}, func() string {
+		return c.eventLine(verb, subject, detail)
+	})
+}
+
+func (c *Console) eventLine(verb, subject, detail string) string {
+	text := printable(padded(subject, 34) + " " + detail)
+	return strings.TrimRight(c.paint(padded(verb, 8), color.FgCyan)+" "+text, " ")
 }
 
 // Note tells what the user may want to know and need not act on.
 func (c *Console) Note(format string, args ...any) {
-	c.line(c.paint("note:", color.FgBlue) + " " + printable(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	c.say(event{State: stateNote, Message: text}, func() string {
+		return c.paint("note:", color.FgBlue) + " " + printable(text)
+	})
 }
 
 // Warn tells what may be wrong.
 func (c *Console) Warn(format string, args ...any) {
-	c.line(c.paint("warning:", color.FgYellow) + " " + printable(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	c.say(event{State: stateWarning, Message: text, always: true}, func() string {
+		return c.paint("warning:", color.FgYellow) + " " + printable(text)
+	})
 }
 
 // Lines writes text as it is, e.g. a finding with its source excerpt.
 func (c *Console) Lines(lines string) {
-	c.line(printable(lines))
+	c.say(event{State: stateOutput, Message: lines, always: true}, func() string { return printable(lines) })
+}
+
+// Commands writes workflow commands, which GitHub's runner carries out: lines
+// whose content is escaped already. As JSON there are none.
+func (c *Console) Commands(lines string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mode != jsonLines {
+		c.above(lines)
+	}
 }
 
 // Error writes every error that was joined into err, in order and each once,
 // with its hint.
 func (c *Console) Error(err error) {
 	for _, m := range messages(err) {
-		text := c.paint("archmage:", color.FgRed) + " " + m.text
-		if m.hint != "" {
-			text += "\n  " + c.paint("hint:", color.FgGreen) + " " + m.hint
-		}
-		c.line(text)
+		c.say(event{State: stateError, Error: m.text, Hint: m.hint, always: true}, func() string {
+			text := c.paint("archmage:", color.FgRed) + " " + m.text
+			if m.hint != "" {
+				text += "\n  " + c.paint("hint:", color.FgGreen) + " " + m.hint
+			}
+			return text
+		})
 	}
 }
 
-// Text is err as Error writes it, without colour and without the program's
-// name: for whoever prints it himself.
-func Text(err error) string {
-	var lines []string
-	for _, m := range messages(err) {
-		lines = append(lines, m.text)
-		if m.hint != "" {
-			lines = append(lines, "  hint: "+m.hint)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// message is one error for people.
-type message struct{ text, hint string }
-
-func messages(err error) []message {
-	var all []message
-	for _, e := range Leaves(err) {
-		m := message{printable(e.Error()), printable(hintOf(e))}
-		if !slices.Contains(all, m) {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-func (c *Console) line(text string) {
+// say writes an event, as JSON or as the line that it is for people.
+func (c *Console) say(e event, line func() string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprintln(c.err, text)
+	switch {
+	case c.quiet && !e.always:
+	case c.mode == jsonLines:
+		c.write(e)
+	default:
+		c.above(line() + "\n")
+	}
 }
 
 // Bad marks a word of a result that says what is wrong.
@@ -151,65 +209,4 @@ func paint(text string, attr color.Attribute, colored bool) string {
 	p := color.New(attr)
 	p.EnableColor()
 	return p.Sprint(text)
-}
-
-// joinType is what errors.Join returns. Other errors that wrap several, such as
-// those of fmt.Errorf, are one error with several causes.
-var joinType = reflect.TypeOf(errors.Join(errors.New("")))
-
-// Leaves are the errors joined into err, in order.
-func Leaves(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok || reflect.TypeOf(err) != joinType {
-		return []error{err}
-	}
-	var all []error
-	for _, e := range joined.Unwrap() {
-		all = append(all, Leaves(e)...)
-	}
-	return all
-}
-
-// hintOf is the hint of the first error in the chain that has one.
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	for errors.As(err, &h) {
-		if hint := h.Hint(); hint != "" {
-			return hint
-		}
-		next, ok := h.(interface{ Unwrap() error })
-		if !ok {
-			return ""
-		}
-		err = next.Unwrap()
-	}
-	return ""
-}
-
-// printable keeps what may come from a registry or a file from acting on the
-// terminal, or on GitHub, whose runner takes lines of the log for commands. Line
-// breaks stay: a compiler's output has them.
-func printable(text string) string {
-	return inert(strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, strings.TrimRight(text, "\n")))
-}
-
-// inert breaks what begins a workflow command: "::" at the beginning of a line,
-// blanks left out, and "##[" anywhere (actions/runner, ActionCommand.cs).
-func inert(text string) string {
-	text = strings.ReplaceAll(text, "##[", "## [")
-	if !strings.Contains(text, "::") {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if bare := strings.TrimSpace(line); strings.HasPrefix(bare, "::") {
-			lines[i] = strings.Replace(line, "::", ": :", 1)
-		}
-	}
-	return strings.Join(lines, "\n")
 }

@@ -106,7 +106,7 @@ func TestControlCharactersAreHarmless(t *testing.T) {
 		}
 	}
 	var errOut bytes.Buffer
-	p := New(nil, &errOut).Prefix("app", 2)
+	p := New(nil, &errOut).Begin(Task{Subject: Subject{Image: "app"}}).Log(2)
 	fmt.Fprint(p, "one\r\ntw\x1b[2Jo\nthr")
 	fmt.Fprint(p, "ee")
 	if err := p.Close(); err != nil || errOut.String() != "app | one\napp | tw?[2Jo\napp | three\n" || !slices.Equal(p.Last(), []string{"tw?[2Jo", "three"}) {
@@ -145,7 +145,7 @@ func TestLinesNeverInterleave(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
-			p := c.Prefix(fmt.Sprint(i), 1)
+			p := c.Begin(Task{Subject: Subject{Image: fmt.Sprint(i)}}).Log(1)
 			for range 50 {
 				fmt.Fprintf(p, "%s\n", strings.Repeat(fmt.Sprint(i), 40))
 				c.Event(fmt.Sprint(i), fmt.Sprint(i), fmt.Sprint(i))
@@ -165,6 +165,7 @@ func TestLinesNeverInterleave(t *testing.T) {
 
 // Colour marks what a line is: on a terminal, unless NO_COLOR or TERM says no.
 func TestColourOnTerminalsOnly(t *testing.T) {
+	t.Setenv("CI", "")
 	file, err := os.Create(filepath.Join(t.TempDir(), "x"))
 	if err != nil {
 		t.Fatal(err)
@@ -180,15 +181,12 @@ func TestColourOnTerminalsOnly(t *testing.T) {
 	if got := errOut.String(); !strings.Contains(got, "\x1b[31marchmage:\x1b[0m x\n") || !strings.Contains(got, "hint:\x1b[0m y\n") || strings.Count(got, "\x1b[0m") != 3 {
 		t.Errorf("%q", got)
 	}
-	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("no terminal to try:", err)
-	}
-	defer pty.Close()
+	pty := newWindow(t, 80, 24).tty
 	for _, env := range []struct {
-		noColor, term string
-		want          bool
-	}{{"", "xterm", true}, {"1", "xterm", false}, {"", "dumb", false}} {
+		noColor, term, ci string
+		want              bool
+	}{{"", "xterm", "", true}, {"1", "xterm", "", false}, {"", "dumb", "", false}, {"", "xterm", "true", false}} {
+		t.Setenv("CI", env.ci)
 		t.Setenv("NO_COLOR", env.noColor)
 		t.Setenv("TERM", env.term)
 		if got := New(file, pty); got.color != env.want || got.colorOut {

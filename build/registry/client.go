@@ -35,6 +35,7 @@ type Options struct {
 
 	Transport http.RoundTripper // nil: TLS with the system's roots, proxies as the environment says
 	Notify    func(Wait)        // told of every pause before it begins, from any goroutine; may be nil
+	Progress  func(Transfer)    // told of every piece of a blob that is sent, from any goroutine; may be nil
 
 	Clock Clock // the zero value is the system's
 
@@ -53,6 +54,14 @@ type Auth struct {
 // localhost:5000/gcr. The longest Prefix that fits wins.
 type Mirror struct{ Prefix, To string }
 
+// Transfer is how far the upload of one blob is. One that is repeated begins at
+// 0 again.
+type Transfer struct {
+	Name         string // of the repository, see [Repository.Name]
+	Digest       string
+	Bytes, Total int64 // sent, of how many
+}
+
 // Client talks to registries. It is safe for concurrent use, and it remembers
 // for its lifetime what it has resolved, logged in to and seen.
 type Client struct {
@@ -62,6 +71,7 @@ type Client struct {
 	dry      *DryRun
 	base     http.RoundTripper
 	facts    cache.Store
+	progress func(Transfer)
 	uploads  chan struct{} // a place for each that may run at once
 	pings    memo[string, greeting]
 	sessions memo[string, http.RoundTripper]
@@ -80,13 +90,14 @@ func New(o Options) *Client {
 		inner = defaultTransport(max(o.Jobs, 1))
 	}
 	return &Client{
-		mirrors: tidy(o.Mirrors),
-		keys:    &keychain{auth: o.Auth},
-		pace:    pace,
-		dry:     o.DryRun,
-		base:    &judge{inner: inner, pace: pace},
-		facts:   o.Facts,
-		uploads: make(chan struct{}, max(o.Jobs, 1)),
+		mirrors:  tidy(o.Mirrors),
+		keys:     &keychain{auth: o.Auth},
+		pace:     pace,
+		dry:      o.DryRun,
+		base:     &judge{inner: inner, pace: pace},
+		facts:    o.Facts,
+		progress: o.Progress,
+		uploads:  make(chan struct{}, max(o.Jobs, 1)),
 	}
 }
 

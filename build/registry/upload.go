@@ -162,7 +162,10 @@ func (r *remote) transfer(ctx context.Context, x *exchange, at string, l v1.Laye
 	if err != nil {
 		return err
 	}
-	body := &source{rc: rc}
+	body := &source{rc: rc, sent: func(n int64) {}}
+	if tell := r.client.progress; tell != nil {
+		body.sent = func(n int64) { tell(Transfer{Name: r.name, Digest: h.String(), Bytes: n, Total: size}) }
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, at, body)
 	if err != nil {
 		rc.Close()
@@ -186,6 +189,8 @@ func (r *remote) transfer(ctx context.Context, x *exchange, at string, l v1.Laye
 // as the registry has answered.
 type source struct {
 	rc     io.ReadCloser
+	n      int64         // bytes that were read
+	sent   func(n int64) // told of them
 	mu     sync.Mutex
 	closed bool
 	failed error
@@ -193,6 +198,8 @@ type source struct {
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.rc.Read(p)
+	s.n += int64(n)
+	s.sent(s.n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil && err != io.EOF && !s.closed {

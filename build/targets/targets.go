@@ -140,7 +140,9 @@ func list(s *string) []string {
 
 // do opens the repository in the working directory and runs one verb on it.
 func do(ctx context.Context, verb func(*build.Project) error) error {
-	p, err := build.Open(ctx, config.Source{Runner: run.OS{}}, console.Std())
+	c := console.Std()
+	defer c.Close() // for a panic too
+	p, err := build.Open(ctx, config.Source{Runner: run.OS{}}, c)
 	if err == nil {
 		err = verb(p)
 		p.Close()

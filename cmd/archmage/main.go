@@ -26,6 +26,7 @@ func archmage(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c := console.New(stdout, stderr)
+	defer c.Close() // for a panic too
 	root := newRoot(c)
 	root.SetArgs(args)
 	root.SetOut(stdout)

@@ -84,7 +84,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func (v verb) command(c *console.Console, dir *string) *cobra.Command {
 	cmd := v.Command
 	values := map[string]*string{}
-	for _, group := range v.groups {
+	for _, group := range append(slices.Clip(v.groups), config.GroupConsole) {
 		addFlags(cmd.Flags(), values, func(v config.Variable) bool { return v.Group == group })
 	}
 	addFlags(cmd.Flags(), values, func(setting config.Variable) bool { return slices.Contains(v.also, setting.Name) })
