@@ -52,6 +52,10 @@ func (p *Project) Audit(ctx context.Context, o AuditOptions) error {
 	if err == nil {
 		_, err = p.console.Write(out.Bytes())
 	}
+	p.summarizeAudit(reports)
+	if !o.JSON {
+		p.annotateAudit(reports)
+	}
 	return errors.Join(append(errs, err, p.stopAudit(reports))...)
 }
 

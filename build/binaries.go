@@ -44,7 +44,9 @@ func (p *Project) Binaries(ctx context.Context) error {
 	if err := p.ownOut(releaseDir); err != nil {
 		return err
 	}
-	if err := p.compile(ctx, binaries); err != nil {
+	err = p.compile(ctx, binaries)
+	p.summarizeBinaries("binaries")
+	if err != nil {
 		return err
 	}
 	if p.DryRun { // there is nothing to sum up

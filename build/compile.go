@@ -48,6 +48,7 @@ func (p *Project) Compile(ctx context.Context) error {
 		return nil
 	}
 	err = p.compile(ctx, binaries)
+	p.summarizeBinaries("compile")
 	for _, b := range binaries {
 		if err == nil {
 			p.result(b.Path)

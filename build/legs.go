@@ -212,6 +212,7 @@ func (l legs) request(leg plan.Leg, img plan.Image, r *dockerfile.Recipe) image.
 		Pinned:  l.pinned(r),
 		Format:  image.Format{Docker: l.MediaTypes == "docker", Zstd: l.Compression == "zstd"},
 		Created: created(l.Settings), Epoch: l.Epoch,
+		Progress: func(bytes int64) { l.running.Moved(bytes, 0) },
 	}
 	if l.Cache == "auto" && l.Registry != "" {
 		q.Cache = fmt.Sprintf("%s/%s:buildcache-%s", l.Registry, img.Name, r.Platform.Suffix())

@@ -48,6 +48,7 @@ func (p *Project) Plan(ctx context.Context, o PlanOptions) error {
 		}
 		w.plan, runners = only(absent, w.plan), only(absent, runners)
 	}
+	p.summarizePlan(w.plan.Legs, o)
 	switch {
 	case o.GitHub:
 		return p.printMatrix(runners, o)

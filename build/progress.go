@@ -47,6 +47,7 @@ func (p *Project) compiled(e compile.Event) {
 	if e.State == compile.Built {
 		done.Time = e.Duration
 	}
+	p.compiledNow = append(p.compiledNow, done)
 	p.console.Done(done)
 	if e.Output != "" {
 		p.console.Lines(e.Output)

@@ -38,6 +38,8 @@ type Project struct {
 
 	cacheNote sync.Once // says why nothing is remembered
 	kept      bool      // compiled programs, by this process
+
+	compiledNow []console.Outcome // for the summary; compile tells one at a time
 }
 
 // Open reads and checks the settings of a repository. Nothing else is done yet:

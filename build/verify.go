@@ -74,6 +74,7 @@ func (p *Project) Verify(ctx context.Context, o VerifyOptions) error {
 		return err
 	}
 	p.console.Event("verify", plural(len(w.images), "image"), counts(count(findings)))
+	p.summarizeFindings(findings)
 	return errors.Join(p.stop(findings, o.Strict), asked.failures(w))
 }
 
@@ -82,12 +83,15 @@ func (p *Project) findingsWriter(format string) (func(io.Writer, []verify.Findin
 	switch format {
 	case "", "text":
 		return func(w io.Writer, list []verify.Finding, subjects []verify.Subject) error {
+			p.annotate(list)
 			return report.Marked(w, list, subjects, p.mark)
 		}, nil
 	case "json":
 		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return report.JSON(w, list) }, nil
 	case "github":
-		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error { return report.GitHub(w, list) }, nil
+		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error {
+			return report.GitHub(w, p.inWorkspace(list))
+		}, nil
 	case "sarif":
 		return func(w io.Writer, list []verify.Finding, _ []verify.Subject) error {
 			return report.SARIF(w, list, ReadVersion().Version)
@@ -127,6 +131,7 @@ func (p *Project) verifyFirst(w *work) error {
 			return err
 		}
 		p.console.Lines(out.String())
+		p.annotate(wrong)
 	}
 	if n := len(findings) - len(wrong); n > 0 {
 		p.console.Note("verify: %s, `archmage verify` shows them", plural(n, "warning"))

@@ -187,11 +187,12 @@ func (c *Console) colored(line, phase string) string {
 // line is what a task does.
 func (r *Running) line(now time.Time, pad int) string {
 	r.rate.step(now, r.bytes)
-	phase, took := padded(r.task.Phase, 8), now.Sub(r.began).Round(time.Second).String()
-	if pad == 0 {
-		phase = r.task.Phase
+	text := r.task.Phase + " " + printable(r.task.Subject.String()) + " "
+	if pad > 0 {
+		text = padded(r.task.Phase, 8) + " " + padded(printable(r.task.Subject.String()), pad) + " "
 	}
-	text := phase + " " + padded(printable(r.task.Subject.String()), pad) + " " + padded(took, 5)
+	took := now.Sub(r.began).Round(time.Second).String()
+	text += padded(took, min(pad, 5))
 	if r.bytes > 0 {
 		text += " " + moved(r.bytes, r.total)
 		if r.rate.value > 0 {

@@ -16,6 +16,8 @@ type contents struct {
 	entries []rootfs.Entry
 	epoch   time.Time
 	format  Format
+
+	progress func(bytes int64) // see [Request]; no byte depends on it
 }
 
 // identity is what can be told of a layer without reading a file of it.
@@ -77,7 +79,26 @@ func nameOf(c rootfs.Content) (name string, changed time.Time, err error) {
 }
 
 // write writes the layer uncompressed.
-func (c contents) write(w io.Writer) error { return rootfs.WriteLayer(w, c.entries, c.epoch) }
+func (c contents) write(w io.Writer) error {
+	if c.progress != nil {
+		w = &watched{w: w, told: c.progress}
+	}
+	return rootfs.WriteLayer(w, c.entries, c.epoch)
+}
+
+// watched tells how many bytes have passed.
+type watched struct {
+	w    io.Writer
+	n    int64
+	told func(bytes int64)
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	w.n += int64(n)
+	w.told(w.n)
+	return n, err
+}
 
 // hash reads all files for the diff ID.
 func (c contents) hash(ctx context.Context) (string, error) {

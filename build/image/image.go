@@ -42,6 +42,10 @@ type Request struct {
 	WriteCache   bool
 	Pinned       []Pinned // bases that are read elsewhere than their name says
 
+	// Progress, where set, is told how many bytes of a new layer are read and
+	// compressed so far. A layer that several legs have is of the first of them.
+	Progress func(bytes int64)
+
 	// Created is the time of the config and of what the Dockerfile added to
 	// the history.
 	Created time.Time

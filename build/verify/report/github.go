@@ -27,6 +27,12 @@ func GitHub(w io.Writer, findings []verify.Finding) error {
 	return err
 }
 
+// Annotation is a workflow command about no place of a file, a line with its
+// end.
+func Annotation(severity verify.Severity, title, message string) string {
+	return fmt.Sprintf("::%s title=%s::%s\n", severity, property(title), data(message))
+}
+
 // data is text for a command's message; the runner takes the escapes back.
 func data(text string) string {
 	escaped := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
