@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -68,7 +69,7 @@ func report(results []result) error {
 }
 
 // failures cuts a text at the headings that the go command writes above the
-// messages about a package, "# import/path".
+// messages about a package, "# import/path", and puts them in order.
 func (s said) failures() []*failure {
 	var list []*failure
 	heading, body := "", ""
@@ -90,7 +91,16 @@ func (s said) failures() []*failure {
 	if flush(); len(list) == 0 {
 		list = append(list, s.failure("", ""))
 	}
+	slices.SortStableFunc(list, func(a, b *failure) int {
+		return cmp.Or(cmp.Compare(s.place(a.subject), s.place(b.subject)), strings.Compare(a.subject, b.subject))
+	})
 	return list
+}
+
+// place is where a package is reported: the go command writes them as they fail,
+// several at once. What is about no command of the group comes first.
+func (s said) place(pkg string) int {
+	return slices.IndexFunc(s.group.binaries, func(b plan.Binary) bool { return b.Package == pkg })
 }
 
 func (s said) failure(heading, text string) *failure {
