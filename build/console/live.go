@@ -17,8 +17,10 @@ import (
 // made narrower breaks lines anew, some terminals, and others cut them; either
 // way the cursor stays with its line, so clearing from there to the end of the
 // screen takes away exactly what is live. Counting lines upwards, from below
-// them, would take away what is final too, or leave some. The cursor is never
-// hidden: nothing has to be put right after a kill.
+// them, would take away what is final too, or leave some. (Out of reach is what
+// tmux pushes out at the top of a window that holds live lines alone, when
+// lines that it breaks anew become more than there is room for.) The cursor is
+// never hidden: nothing has to be put right after a kill.
 type live struct {
 	stop          chan struct{} // ends the drawing; nil where there is none
 	closed        bool          // for good
