@@ -90,6 +90,27 @@ func valid(t *testing.T, line string) {
 	}
 }
 
+// The document's events are such events.
+func TestTheDocumentShowsEvents(t *testing.T) {
+	data, err := os.ReadFile("../../docs/progress.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), "```json\n")
+	text, _, _ = strings.Cut(text, "```")
+	if strings.Count(text, "\n") < 4 {
+		t.Errorf("only %q", text)
+	}
+	for line := range strings.Lines(text) {
+		valid(t, line)
+	}
+	for _, state := range []string{stateStarted, stateProgress, stateOutput, stateDone, stateFailed, stateNote, stateWarning, stateError} {
+		if !strings.Contains(string(data), "`"+state+"`") {
+			t.Errorf("it does not say what %s is", state)
+		}
+	}
+}
+
 // What the schema says there is, there is, and the other way round.
 func TestTheSchemaHasTheFieldsOfAnEvent(t *testing.T) {
 	data, err := os.ReadFile(schemaFile)
