@@ -235,3 +235,59 @@ func TestBinariesAreGathered(t *testing.T) {
 	s.c.Settle()
 	s.shows("command  platforms        time\na        linux/0 linux/2  2s    built\nagent    linux/1 linux/3  2s    built\na        linux/4          -     unchanged\nagent    linux/5          -     unchanged\n")
 }
+
+// A frame with fewer lines leaves none of the last one.
+func TestFewerLinesLeaveNone(t *testing.T) {
+	s := newScreen(t, 80, 10)
+	var running []*Running
+	for _, leg := range legs(3) {
+		running = append(running, s.begin(leg, "build"))
+	}
+	s.draw()
+	running[0].End()
+	running[1].End()
+	s.draw()
+	s.shows("build    app0 linux/arm/v6 0s\n")
+	running[2].End()
+	s.draw()
+	if got := s.text(); got != "\n" {
+		t.Errorf("left:\n%s", got)
+	}
+}
+
+// What a terminal of another size did to the lines is put right, though they are
+// the same.
+func TestTheSameLinesAreDrawnAnewAfterAResize(t *testing.T) {
+	s := newScreen(t, 80, 10)
+	s.c.Expect("legs", legs(1))
+	s.begin(legs(1)[0], "build")
+	s.draw()
+	fmt.Fprint(s, clearDown)
+	s.draw()
+	if got := s.text(); got != "\n" {
+		t.Errorf("left:\n%s", got)
+	}
+	s.Resize(70, 10)
+	s.draw()
+	s.shows("build    app0 linux/amd64 0s\n0/1 legs 0s\n")
+}
+
+// tmux tells of a new size some time after it has it.
+func TestATerminalThatIsNarrowerThanItSays(t *testing.T) {
+	s := newScreen(t, 40, 10)
+	s.c.size = func() (int, int) { return 80, 10 }
+	s.c.Expect("legs", legs(2))
+	var running []*Running
+	for _, leg := range legs(2) {
+		r := s.begin(leg, "build")
+		fmt.Fprintln(r.Log(1), strings.Repeat("word ", 30))
+		running = append(running, r)
+	}
+	s.draw()
+	s.c.Note("a note")
+	for _, r := range running {
+		r.End()
+	}
+	s.c.Settle()
+	s.shows("note: a note\n")
+}
