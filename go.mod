@@ -2,6 +2,8 @@ module github.com/archmage-go/archmage
 
 go 1.26.8
 
+toolchain go1.26.10
+
 require (
 	github.com/agext/levenshtein v1.2.3
 	github.com/charmbracelet/x/vt v0.1.0
@@ -75,7 +77,7 @@ require (
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/mattn/go-runewidth v0.0.23 // indirect
 	github.com/moby/docker-image-spec v1.3.1 // indirect
-	github.com/moby/go-archive v0.2.0 // indirect
+	github.com/moby/go-archive v0.3.3 // indirect
 	github.com/moby/locker v1.0.1 // indirect
 	github.com/moby/sys/signal v0.7.1 // indirect
 	github.com/muesli/cancelreader v0.2.2 // indirect
