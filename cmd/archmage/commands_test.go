@@ -17,6 +17,10 @@ var notFollowed = map[string]string{
 	"CONTRIBUTING.md: ":                    "of this repository: CI runs them",
 	"docs/ci.md: Other CI systems":         "needs jq; plan_github.txtar reads the same jobs",
 	"docs/ci.md: Builders for RUN":         "needs builders on other machines; image_buildx.txtar names one by BUILDX_BUILDER",
+	"docs/ci.md: Sign":                     "manifest_digests.txtar runs the lines, with what only prints in the place of cosign",
+	"docs/ci.md: When digests differ":      "audit_diff.txtar compares a layout with a registry",
+	"docs/sbom.md: Where it is":            "needs oras: testdata/oras/sbom.txtar runs these lines, in make test-engines",
+	"docs/verify.md: Fixing":               "the first command exits with 4 on purpose; verify_fix.txtar runs both",
 	"docs/performance.md: ":                "takes an hour, and root",
 }
 

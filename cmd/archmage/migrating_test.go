@@ -23,7 +23,7 @@ type block struct {
 // programs are what a line begins with that people are to type.
 var programs = []string{
 	"archmage", "archmage-registry", "cosign", "crane", "curl", "docker", "echo", "for", "gh", "git", "go", "kind", "kubectl", "mage", "make",
-	"mkdir", "oras", "podman", "regctl", "scripts/bench", "scripts/engines", "scripts/picture", "scripts/test-engines", "scripts/vulncheck", "sh", "sha256sum", "skopeo", "sudo", "syft", "tmux", "xargs",
+	"mkdir", "oras", "podman", "regctl", "scripts/bench", "scripts/engines", "scripts/picture", "scripts/test-engines", "scripts/vulncheck", "sh", "sha256sum", "skopeo", "sudo", "syft", "tmux", "while", "xargs",
 }
 
 // commands reports whether the block is to be typed into a shell. What others
