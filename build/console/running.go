@@ -70,7 +70,7 @@ func (r *Running) Moved(bytes, total int64) {
 func (r *Running) End() {
 	if v := recover(); v != nil {
 		r.c.Close()
-		panic(v)
+		panic(v) //nolint:forbidigo // somebody else's goes on
 	}
 	r.c.mu.Lock()
 	defer r.c.mu.Unlock()
