@@ -45,7 +45,7 @@ version: ## Print archmage's version
 	@$(ARCHMAGE) version
 
 test: ## Run the unit and script tests
-	go test ./...
+	go test -timeout 30m ./...
 
 check: ## Format, vet, lint, test with the race detector
 	scripts/check

@@ -103,18 +103,14 @@ func TestAnEntryThatIsALinkOrPipeIsNotRead(t *testing.T) {
 }
 
 func TestADirectoryThatCannotBeWrittenIsRead(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
-	}
 	s := Store{Dir: t.TempDir()}
 	s.Put("a", nil)
-	must(t, os.Chmod(s.Dir, 0o500))
-	defer os.Chmod(s.Dir, 0o700)
+	refuseWrites(t, s.Dir)
 	s.Put("b", nil)
 	if _, ok := s.Get("a"); !ok || s.has("b") != nil {
 		t.Errorf("read %v, written %q", ok, s.has("b"))
 	}
-	if err := s.Check(); !errors.Is(err, os.ErrPermission) {
+	if err := s.Check(); !errors.Is(err, os.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		t.Errorf("error %v", err)
 	}
 }
