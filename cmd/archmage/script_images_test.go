@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -104,15 +105,21 @@ func printIndex(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// printTags lists the tags of a repository, sorted. usage: tags HOST/NAME
+// printTags lists the tags of a repository, sorted, but for those by which
+// referrers are found where a registry has no API for them, without -all.
+// usage: tags [-all] HOST/NAME
 func printTags(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: tags HOST/NAME")
+	all := len(args) == 2 && args[0] == "-all"
+	if neg || len(args) != 1 && !all {
+		ts.Fatalf("usage: tags [-all] HOST/NAME")
 	}
-	repo, err := name.NewRepository(args[0])
+	repo, err := name.NewRepository(args[len(args)-1])
 	ts.Check(err)
 	tags, err := remote.List(repo)
 	ts.Check(err)
+	if !all {
+		tags = slices.DeleteFunc(tags, regexp.MustCompile(`^sha256-[0-9a-f]{64}$`).MatchString)
+	}
 	sort.Strings(tags)
 	fmt.Fprintln(ts.Stdout(), strings.Join(tags, "\n"))
 }
