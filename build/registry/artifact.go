@@ -66,10 +66,17 @@ func (a Artifact) image() (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newImage(m, func(d v1.Descriptor) (io.ReadCloser, error) {
+	img, err := newImage(m, func(d v1.Descriptor) (io.ReadCloser, error) {
 		if d.Digest == config.Digest {
 			return io.NopCloser(bytes.NewReader([]byte(emptyConfig))), nil
 		}
 		return io.NopCloser(bytes.NewReader(a.Data)), nil
 	}, nil)
+	return artifactImage{img, file.Digest}, err
+}
+
+// artifactImage is an [Artifact] as an image, whose config all artifacts share.
+type artifactImage struct {
+	v1.Image
+	file v1.Hash
 }

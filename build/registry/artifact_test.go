@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -158,5 +159,61 @@ func TestWhatArtifactsShareStays(t *testing.T) {
 	}
 	if err := r.HasBlob(t.Context(), digestOf([]byte(emptyConfig)).String()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAttachingAsksNoMoreThanItHasTo: what is known beforehand, and what the
+// registry says by itself, takes no request.
+func TestAttachingAsksNoMoreThanItHasTo(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		says   bool // the registry answers with OCI-Subject
+		has    bool // the API
+		asked  int  // times whether it has
+		tagged int  // lists it had to be given
+	}{
+		{"it says that it lists", true, true, 0, 0},
+		{"it lists, and does not say so", false, true, 1, 0},
+		{"it does not list", false, false, 1, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+				if tt.says && r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/manifests/sha256:") {
+					w.Header().Set("OCI-Subject", "sha256:"+strings.Repeat("0", 64))
+				}
+				if !strings.Contains(r.URL.Path, "/referrers/") {
+					return false
+				}
+				if !tt.has {
+					return refuse(w, 404, problem("UNSUPPORTED"))
+				}
+				w.Header().Set("Content-Type", string(types.OCIImageIndex))
+				_, _ = io.WriteString(w, `{"schemaVersion":2,"manifests":[]}`)
+				return true
+			})
+			c, _ := testClient(t, Options{})
+			for _, name := range []string{"/app", "/app", "/other"} {
+				r := open(t, c, s.host+name, Write)
+				leg, err := r.PutImage(t.Context(), "v1", testImage(t, "linux/amd64", name+strconv.Itoa(s.count(""))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := Artifact{Subject: leg, Type: note, File: "note.txt", Data: []byte(leg.Digest.String())}
+				if err := a.Attach(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				if n := s.count("HEAD /v2" + name + "/blobs/" + digestOf(a.Data).String()); n != 0 {
+					t.Errorf("%s: %d questions for a note that cannot be there", name, n)
+				}
+			}
+			asked := s.count("GET /v2/app/referrers/") + s.count("GET /v2/other/referrers/")
+			tagged := s.count("PUT /v2/app/manifests/sha256-") + s.count("PUT /v2/other/manifests/sha256-")
+			if asked != tt.asked || tagged != tt.tagged {
+				t.Errorf("asked %d times, want %d; %d lists, want %d", asked, tt.asked, tagged, tt.tagged)
+			}
+			if n := s.count("HEAD /v2/app/blobs/" + digestOf([]byte(emptyConfig)).String()); n != 1 {
+				t.Errorf("the config that notes share was asked for %d times", n)
+			}
+		})
 	}
 }

@@ -77,6 +77,7 @@ type Client struct {
 	sessions memo[string, http.RoundTripper]
 	blobs    memo[string, struct{}] // repository@digest: known to be there
 	sent     memo[string, string]   // host@digest: the repository that it was uploaded to
+	listing  memo[string, bool]     // host: whether it lists referrers itself
 	read     recent
 	bases    memo[string, Base]
 	named    memo[string, Manifest] // what a base's reference names

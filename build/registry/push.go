@@ -29,8 +29,9 @@ func (r *remote) putImage(ctx context.Context, ref string, img v1.Image) (v1.Des
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(askedAtOnce)
+	unique := uniqueOf(img)
 	for _, b := range blobs {
-		group.Go(func() error { return r.putBlob(groupCtx, b) })
+		group.Go(func() error { return r.putBlob(groupCtx, b, unique) })
 	}
 	if err := group.Wait(); err != nil {
 		return v1.Descriptor{}, err
@@ -80,6 +81,18 @@ func blobsOf(img v1.Image) ([]v1.Layer, error) {
 	return blobs, nil
 }
 
+// uniqueOf is the blob of an image that no other has: its config, or the file of
+// an [Artifact]. An image that is pushed is not there, so this blob is not
+// either, and is small: to send it in vain costs less than always to ask. Zero
+// where nobody knows.
+func uniqueOf(img v1.Image) v1.Hash {
+	if a, ok := img.(artifactImage); ok {
+		return a.file
+	}
+	h, _ := img.ConfigName()
+	return h
+}
+
 func manifestOf(img v1.Image) (Manifest, error) {
 	raw, err := img.RawManifest()
 	if err != nil {
@@ -115,6 +128,9 @@ func (r *remote) putManifest(ctx context.Context, ref string, m Manifest) (confi
 	got := resp.Header.Get("Docker-Content-Digest")
 	if got != "" && got != m.Digest.String() {
 		return false, fmt.Errorf("digest mismatch: sent %s, the registry stored %s", m.Digest, got)
+	}
+	if resp.Header.Get(subjectHeader) != "" {
+		r.client.listing.know(r.host(), true)
 	}
 	r.wrote.Store(ref, m.Digest)
 	r.wrote.Store(m.Digest.String(), m.Digest)

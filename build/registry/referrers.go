@@ -32,14 +32,22 @@ func (r *remote) Referrers(ctx context.Context, digest string) ([]v1.Descriptor,
 }
 
 // AddReferrers implements [Repository]. A registry with the API has seen them
-// when their manifests were put.
+// when their manifests were put. Whether it has is the same for all repositories
+// of a host, so it is asked once, and not at all where it said so by itself.
 func (r *remote) AddReferrers(ctx context.Context, digest string, list []v1.Descriptor) error {
-	_, known, err := r.askReferrers(ctx, digest)
+	known, err := r.client.listing.get(ctx, r.host(), func() (bool, error) {
+		_, known, err := r.askReferrers(ctx, digest)
+		return known, err
+	})
 	if err != nil || known {
 		return r.fail("list referrers of", digest, err)
 	}
 	return tagReferrers(ctx, r, digest, list)
 }
+
+// subjectHeader is in the answer to a manifest that has a subject, where the
+// registry lists it (distribution-spec 1.1, "Pushing Manifests with Subject").
+const subjectHeader = "OCI-Subject"
 
 // maxReferrers is more than any manifest has.
 const maxReferrers = 10000
