@@ -119,6 +119,7 @@ func (l legs) publish(ctx context.Context, leg plan.Leg, push publish.Push, buil
 	img, recipe := l.work.leg(leg)
 	for range 1 + len(recipe.Ops) {
 		if m, err = l.make(ctx, leg, img, recipe); err == nil {
+			push.Beside = l.beside(leg, push, &m)
 			r, err = l.write(ctx, push, m.image, built)
 		} else if errors.Is(err, image.ErrDryRun) {
 			r, err = l.foretell(ctx, push, recipe)

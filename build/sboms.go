@@ -28,6 +28,13 @@ type made struct {
 	image    v1.Image        // nil: it was there before anything was built
 	contents *audit.Contents // nil: nobody looked
 	base     sbom.Base
+	sbom     *attachment // nil: there is none yet
+}
+
+// attachment is an SBOM that is made, and sent where it was worth that.
+type attachment struct {
+	registry.Artifact
+	err error
 }
 
 // lists reports whether what an image holds has to be listed: its SBOM is not
@@ -95,23 +102,52 @@ func hasSBOM(ctx context.Context, repo registry.Repository, digest string) (bool
 	return slices.ContainsFunc(list, func(d v1.Descriptor) bool { return d.Annotations[sbomLabel] == sbom.Version }), err
 }
 
-// writeSBOM makes the SBOM and attaches it.
-func (l legs) writeSBOM(ctx context.Context, leg plan.Leg, push publish.Push, m made) (err error) {
+// beside makes the SBOM of a leg and sends it while the leg is sent: nil where
+// nobody knows yet whether there will be one.
+func (l legs) beside(leg plan.Leg, push publish.Push, m *made) func(context.Context, publish.Receipt) {
+	if m.contents == nil || !l.repos.remote {
+		return nil
+	}
+	return func(ctx context.Context, r publish.Receipt) {
+		m.receipt = r
+		one := &attachment{}
+		if one.Artifact, one.err = l.artifact(ctx, leg, push, *m); one.err == nil {
+			one.err = one.Send(ctx, push.Repo)
+		}
+		m.sbom = one
+	}
+}
+
+// writeSBOM attaches the SBOM, which is made where it is not yet.
+func (l legs) writeSBOM(ctx context.Context, leg plan.Leg, push publish.Push, m made) error {
+	one := m.sbom
+	if one == nil {
+		one = &attachment{}
+		one.Artifact, one.err = l.artifact(ctx, leg, push, m)
+	}
+	if one.err != nil {
+		return one.err
+	}
+	return one.Attach(ctx, push.Repo)
+}
+
+// artifact makes the SBOM.
+func (l legs) artifact(ctx context.Context, leg plan.Leg, push publish.Push, m made) (a registry.Artifact, err error) {
 	if m.image == nil {
 		if m.image, err = push.Repo.Image(ctx, m.receipt.Digest); err != nil {
-			return err
+			return a, err
 		}
 	}
 	if m.contents == nil {
 		c, _, err := audit.ImageContents(ctx, audit.Subject{Image: m.image, Platform: leg.Platform}, l.reading())
 		if err != nil {
-			return err
+			return a, err
 		}
 		m.contents = &c
 	}
 	config, err := m.image.ConfigFile()
 	if err != nil {
-		return err
+		return a, err
 	}
 	if m.base == (sbom.Base{}) {
 		m.base = sbom.Base{Ref: config.Config.Labels[labelBase], Digest: config.Config.Labels[labelDigest]}
@@ -124,21 +160,21 @@ func (l legs) writeSBOM(ctx context.Context, leg plan.Leg, push publish.Push, m 
 	}
 	data, err := sbom.Document(about)
 	if err != nil {
-		return err
+		return a, err
 	}
 	size, err := m.image.Size()
 	if err != nil {
-		return err
+		return a, err
 	}
 	h, err := v1.NewHash(m.receipt.Digest)
 	if err != nil {
-		return err
+		return a, err
 	}
 	return registry.Artifact{
 		Subject: v1.Descriptor{MediaType: types.MediaType(m.receipt.MediaType), Size: size, Digest: h},
 		Type:    sbom.MediaType, File: leg.Image + "-" + leg.Platform.Suffix() + ".spdx.json", Data: data,
 		Annotations: map[string]string{sbomLabel: sbom.Version},
-	}.Attach(ctx, push.Repo)
+	}, nil
 }
 
 // reading is what looking into a leg may make use of.

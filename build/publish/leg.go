@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/archmage-go/archmage/build/registry"
 )
@@ -29,6 +30,10 @@ type Push struct {
 	Engine string // that builds it, for the receipt
 	Fixed  bool   // the version is one that is written once, see [Fixed]
 	Force  bool   // replace it all the same
+
+	// Beside is called with the leg's receipt while the leg is sent, if it is, and
+	// waited for. Its context ends where sending fails. nil does nothing.
+	Beside func(context.Context, Receipt)
 }
 
 func (p Push) ref() string { return p.Repo.Name() + ":" + p.Leg.Tag }
@@ -58,8 +63,23 @@ func PushLeg(ctx context.Context, p Push, img v1.Image) (Receipt, error) {
 	default:
 		r.State = Replaced
 	}
-	_, err = p.Repo.PutImage(ctx, p.Leg.Tag, img)
-	return r, err
+	return r, p.put(ctx, img, r)
+}
+
+// put sends the leg, and meanwhile what goes beside it.
+func (p Push) put(ctx context.Context, img v1.Image, r Receipt) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	if p.Beside != nil {
+		group.Go(func() error {
+			p.Beside(groupCtx, r)
+			return nil
+		})
+	}
+	group.Go(func() error {
+		_, err := p.Repo.PutImage(groupCtx, p.Leg.Tag, img)
+		return err
+	})
+	return group.Wait()
 }
 
 // present is what the leg's tag names; nil where there is nothing.

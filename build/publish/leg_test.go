@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -35,8 +36,13 @@ func TestPushLeg(t *testing.T) {
 				}
 				img := mine.image(t)
 				h, _ := img.Digest()
+				beside := ""
 				p := Push{Image: "app", Repo: r, Leg: Leg{Platform: parse(t, "linux/arm64"), Tag: "v1.0.0-arm64"}, Fixed: tt.fixed, Force: tt.force}
+				p.Beside = func(_ context.Context, r Receipt) { beside = r.Digest }
 				got, err := PushLeg(t.Context(), p, img)
+				if sent := tt.state == Pushed || tt.state == Replaced; sent != (beside == h.String()) || !sent && beside != "" {
+					t.Errorf("%s, and beside it was sent what belongs to %q", tt.state, beside)
+				}
 				if tt.state == "" {
 					if err == nil || !strings.Contains(err.Error(), there) || !strings.Contains(err.Error(), h.String()) || errors.Is(err, registry.ErrAbsent) {
 						t.Errorf("error %v", err)
@@ -76,6 +82,26 @@ func TestNothingIsPushedWhenTheRegistryDoesNotSay(t *testing.T) {
 		if err == nil || len(s.writes()) != 0 {
 			t.Errorf("%d: %v", code, err)
 		}
+	}
+}
+
+// TestWhatGoesBesideALegEndsWithIt: a leg that cannot be sent has no use for it.
+func TestWhatGoesBesideALegEndsWithIt(t *testing.T) {
+	s := serve(t)
+	s.failing(func(r *http.Request) int {
+		if r.Method == http.MethodPut {
+			return http.StatusForbidden
+		}
+		return 0
+	})
+	ended := false
+	p := Push{Repo: s.repo(t, "app"), Leg: Leg{Platform: parse(t, "linux/arm64"), Tag: "dev-arm64"}}
+	p.Beside = func(ctx context.Context, _ Receipt) {
+		<-ctx.Done()
+		ended = true
+	}
+	if _, err := PushLeg(t.Context(), p, spec{platform: "linux/arm64"}.image(t)); !errors.Is(err, registry.ErrDenied) || !ended {
+		t.Errorf("%v, ended %t", err, ended)
 	}
 }
 

@@ -27,6 +27,21 @@ const (
 	titleName   = "org.opencontainers.image.title"
 )
 
+// Send brings to a registry what a consists of, but for its manifest, so that
+// Attach finds it there: its subject may be on its way at the same time. What is
+// no registry has nothing to gain by that.
+func (a Artifact) Send(ctx context.Context, r Repository) error {
+	to, ok := r.(*remote)
+	if !ok {
+		return nil
+	}
+	img, err := a.image()
+	if err != nil {
+		return err
+	}
+	return to.fail("push referrer of", a.Subject.Digest.String(), to.putBlobs(ctx, img))
+}
+
 // Attach writes a to the repository that holds its subject, and makes Referrers
 // list it.
 func (a Artifact) Attach(ctx context.Context, r Repository) error {

@@ -217,3 +217,34 @@ func TestAttachingAsksNoMoreThanItHasTo(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWasSentBeforeIsNotSentAgain: Send brings the blobs, and Attach has the
+// manifest and the list left to write.
+func TestWhatWasSentBeforeIsNotSentAgain(t *testing.T) {
+	s := serve(t)
+	c, _ := testClient(t, Options{})
+	dir := filepath.Join(t.TempDir(), "app")
+	for _, r := range []Repository{open(t, c, s.host+"/app", Write), OpenLayout(dir, "app")} {
+		leg, err := r.PutImage(t.Context(), "v1", testImage(t, "linux/amd64", "x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := Artifact{Subject: leg, Type: note, File: "note.txt", Data: []byte("on x")}
+		if err := a.Send(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		sent := s.count("POST ")
+		if err := a.Attach(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if again := s.count("POST ") - sent; again != 0 {
+			t.Errorf("%d blobs were sent again", again)
+		}
+		if err := r.HasBlob(t.Context(), digestOf(a.Data).String()); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := s.count("POST "); n != 4 {
+		t.Errorf("%d uploads, want a layer, a config, a note and its config", n)
+	}
+}

@@ -23,17 +23,7 @@ func (r *remote) putImage(ctx context.Context, ref string, img v1.Image) (v1.Des
 	if err := checkRef(ref); err != nil {
 		return v1.Descriptor{}, err
 	}
-	blobs, err := blobsOf(img)
-	if err != nil {
-		return v1.Descriptor{}, err
-	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(askedAtOnce)
-	unique := uniqueOf(img)
-	for _, b := range blobs {
-		group.Go(func() error { return r.putBlob(groupCtx, b, unique) })
-	}
-	if err := group.Wait(); err != nil {
+	if err := r.putBlobs(ctx, img); err != nil {
 		return v1.Descriptor{}, err
 	}
 	m, err := manifestOf(img)
@@ -49,6 +39,21 @@ func (r *remote) putImage(ctx context.Context, ref string, img v1.Image) (v1.Des
 		err = fmt.Errorf("written as %s, but names %s when read back", m.Digest, got.Digest)
 	}
 	return m.Descriptor(), err
+}
+
+// putBlobs makes sure that all that img consists of is there.
+func (r *remote) putBlobs(ctx context.Context, img v1.Image) error {
+	blobs, err := blobsOf(img)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(askedAtOnce)
+	unique := uniqueOf(img)
+	for _, b := range blobs {
+		group.Go(func() error { return r.putBlob(ctx, b, unique) })
+	}
+	return group.Wait()
 }
 
 // blobsOf is the layers of img and its config, each once. Layers that may not
