@@ -77,11 +77,11 @@ func TestOneGoCommandPerPlatformAndModule(t *testing.T) {
 	}
 	const flags = " GOFLAGS=-tags=x go build -trimpath -ldflags=-s -w -X 'example.com/m/v.Version=1.0' -o DIR "
 	want := []string{
-		". GOGC=200 GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/m/cmd/a example.com/m/cmd/b example.com/m/cmd/d/v2",
-		". GOGC=200 GOOS=linux GOARCH=arm GOARM=6 CGO_ENABLED=0" + flags + "example.com/m/cmd/a",
-		"cmd/x GOGC=200 GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/x",
-		". GOGC=200 GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/m/cmd/sub/a",
-		". GOGC=200 GOOS=windows GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/m/cmd/a",
+		". GOGC=400 GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/m/cmd/a example.com/m/cmd/b example.com/m/cmd/d/v2",
+		". GOGC=400 GOOS=linux GOARCH=arm GOARM=6 CGO_ENABLED=0" + flags + "example.com/m/cmd/a",
+		"cmd/x GOGC=400 GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/x",
+		". GOGC=400 GOOS=linux GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/m/cmd/sub/a",
+		". GOGC=400 GOOS=windows GOARCH=amd64 GOAMD64=v1 CGO_ENABLED=0" + flags + "example.com/m/cmd/a",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -81,6 +81,7 @@ func Run(ctx context.Context, r run.Runner, binaries []plan.Binary, o Options) e
 		return err
 	}
 	groups := group(binaries, o)
+	share(groups, jobs(o.Jobs), runtime.GOMAXPROCS(0))
 	results := make([]result, len(groups))
 	var work errgroup.Group
 	work.SetLimit(jobs(o.Jobs))
