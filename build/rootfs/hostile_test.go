@@ -36,7 +36,9 @@ func (m *manyHeaders) Read(p []byte) (int, error) {
 	return m.buf.Read(p)
 }
 
+// measure counts what is in use: when garbage goes is the runtime's business.
 func (m *manyHeaders) measure() {
+	runtime.GC()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	m.peak = max(m.peak, stats.HeapAlloc)
@@ -45,7 +47,7 @@ func (m *manyHeaders) measure() {
 // A layer without end ends with an error while it takes as much memory as its
 // bounds allow: here a sixty-fourth of what a real one may.
 func TestMemoryOfALayerIsBounded(t *testing.T) {
-	const bound = 12 << 20 // bytes
+	const bound = 6 << 20 // bytes; with garbage, twice as many
 	lim := layerLimits{entries: maxEntries / 64, text: maxText / 64}
 	deep := strings.Repeat("a/", 1900)
 	for name, header := range map[string]func(i int) tar.Header{
@@ -76,7 +78,9 @@ func TestMemoryOfALayerIsBounded(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "more than") {
 				t.Errorf("error %v", err)
 			}
-			if used := in.peak - min(in.peak, before.HeapAlloc); used > bound {
+			used := in.peak - min(in.peak, before.HeapAlloc)
+			t.Logf("%d KB", used>>10)
+			if used > bound {
 				t.Errorf("%d MB in use at the peak, more than %d", used>>20, bound>>20)
 			}
 		})
