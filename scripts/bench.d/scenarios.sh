@@ -108,20 +108,25 @@ after_change() {
   done
 }
 
+# forget TOOL: an empty registry, and nothing remembered.
+forget() {
+  new_registry
+  case $1 in
+    archmage*) fresh ;;
+    buildx) prune_buildkit ;;
+    buildah) prune_buildah ;;
+  esac
+}
+
 scenario_images_only() {
   local here=127.0.0.1:$port name
   make_ready
   cat "$ready"/bin/* >/dev/null
   for ((round = 1; round <= rounds; round++)); do
-    for name in archmage buildx buildah; do
-      new_registry
-      case $name in
-        archmage) fresh ;;
-        buildx) prune_buildkit ;;
-        buildah) prune_buildah ;;
-      esac
-      measure cold "$name" "${name}_ready" "$here"
-      measure unchanged "$name" "${name}_ready" "$here"
+    for name in archmage archmage-without-sbom buildx buildah; do
+      forget "$name"
+      measure cold "$name" "${name//-/_}_ready" "$here"
+      measure unchanged "$name" "${name//-/_}_ready" "$here"
     done
     measure cold limit limit
   done
@@ -132,7 +137,7 @@ over_link() {
   local before up
   new_link
   before=$(requests)
-  measure "$1" "$2" "$2_ready" "127.0.0.1:$link_port"
+  measure "$1" "$2" "${2//-/_}_ready" "127.0.0.1:$link_port"
   stop link
   read -r up _ <"$work/counts"
   note "$1" "$2" requests "$(($(requests) - before))"
@@ -145,13 +150,8 @@ scenario_images_remote() {
   local name
   make_ready
   for ((round = 1; round <= rounds; round++)); do
-    for name in archmage buildx buildah; do
-      new_registry
-      case $name in
-        archmage) fresh ;;
-        buildx) prune_buildkit ;;
-        buildah) prune_buildah ;;
-      esac
+    for name in archmage archmage-without-sbom buildx buildah; do
+      forget "$name"
       over_link cold "$name"
       over_link unchanged "$name"
     done

@@ -18,6 +18,8 @@ archmage_ready() {
     --dirs "$(cut -d' ' -f2 "$images" | xargs -n 1 dirname | paste -sd,)" --verify=false
 }
 
+archmage_without_sbom_ready() { IMAGE_SBOM=false archmage_ready "$@"; }
+
 # go_build PLATFORM: one go build of all commands, as archmage has its flags.
 go_build() {
   local settings
@@ -80,7 +82,8 @@ write_script() {
   local file=$1
   shift
   export work archmage
-  export -f archmage_compile archmage_image archmage_manifest archmage_ready go_build go_in_turn go_at_once ko_image \
+  export -f archmage_compile archmage_image archmage_manifest archmage_ready \
+    archmage_without_sbom_ready go_build go_in_turn go_at_once ko_image \
     goreleaser_build loop buildx_ready buildah_ready limit plan_verify
   printf '#!/bin/bash\nset -e\nexec >%q 2>&1 </dev/null\n%s\n' "$work/log/in_turn" "$(printf '%q ' "$@")" >"$file"
   chmod 0755 "$file"
