@@ -64,7 +64,7 @@ func (p *Project) buildLegs(ctx context.Context, w *work, bases *image.Bases) (e
 	if err != nil {
 		return err
 	}
-	blobs.Facts = p.cache(cacheFacts)
+	blobs.Facts, blobs.Made = p.cache(cacheFacts), p.made
 	defer func() { err = errors.Join(err, blobs.Close()) }()
 	l := legs{
 		Project: p, work: w, bases: bases, blobs: blobs, repos: repositories{Project: p, remote: p.Push},

@@ -48,6 +48,9 @@ func (p *Project) compiled(e compile.Event) {
 		done.Time = e.Duration
 	}
 	p.compiledNow = append(p.compiledNow, done)
+	if e.Inode != e.Made {
+		p.made[e.Inode] = e.Made
+	}
 	p.console.Done(done)
 	if e.Output != "" {
 		p.console.Lines(e.Output)

@@ -39,7 +39,9 @@ type Project struct {
 	cacheNote sync.Once // says why nothing is remembered
 	kept      bool      // compiled programs, by this process
 
-	compiledNow []console.Outcome // for the summary; compile tells one at a time
+	// Of what this run compiled; compile tells one at a time.
+	compiledNow []console.Outcome           // for the summary
+	made        map[files.Inode]files.Inode // see [image.Blobs]
 }
 
 // Open reads and checks the settings of a repository. Nothing else is done yet:
@@ -64,7 +66,7 @@ func Open(ctx context.Context, src config.Source, c *console.Console) (*Project,
 	if s.Force {
 		c.Note("IMAGE_FORCE is set: what is otherwise refused is overwritten")
 	}
-	p := &Project{Settings: s, runner: src.Runner, console: c, sent: &sent{legs: map[string][]*sending{}}}
+	p := &Project{Settings: s, runner: src.Runner, console: c, sent: &sent{legs: map[string][]*sending{}}, made: map[files.Inode]files.Inode{}}
 	if s.DryRun {
 		p.rehearse()
 	}

@@ -50,6 +50,8 @@ type Event struct {
 	Binary   plan.Binary
 	State    State
 	Duration time.Duration // of the go command, which builds several at once
+	Inode    files.Inode   // of the file as it is now
+	Made     files.Inode   // the same, or what it was when the go command had made these bytes
 	Output   string        // what that wrote though it succeeded, e.g. a C compiler's warnings; on the first event of each
 }
 
@@ -173,6 +175,7 @@ func (b *builder) build(ctx context.Context, g batch) result {
 			continue
 		}
 		event.Binary, event.State = bin, state
+		event.Inode, event.Made = kept.settled(g.file(i), state)
 		b.event(event)
 		event.Output = ""
 	}

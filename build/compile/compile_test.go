@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/plan"
 	"github.com/archmage-go/archmage/build/platform"
 	"github.com/archmage-go/archmage/build/run"
@@ -156,6 +157,54 @@ func TestUnchangedBinariesAreNotTouched(t *testing.T) {
 	}
 	if again := r.stat("bin/b-linux-amd64"); !os.SameFile(b, again) || !b.ModTime().Equal(again.ModTime()) {
 		t.Error("its neighbour was touched")
+	}
+}
+
+// TestWhatGoTouchesIsKnownToBeTheSame: the go command sets the times of what is up
+// to date, and no more may be said of a file that somebody else had in hands.
+func TestWhatGoTouchesIsKnownToBeTheSame(t *testing.T) {
+	r := newRepo(t, "a")
+	a := binary("a", amd64)
+	name := "bin/a-linux-amd64"
+	now, ok := files.InodeOf(r.stat("go.mod"))
+	if !ok {
+		t.Skip("inodes are not known on " + runtime.GOOS)
+	}
+	look := func(state string) Event {
+		t.Helper()
+		r.must("a-linux-amd64:"+state, a)
+		e := r.events[0]
+		if now, _ = files.InodeOf(r.stat(name)); e.Inode != now {
+			t.Errorf("%s: %v, and it is %v", state, e.Inode, now)
+		}
+		return e
+	}
+	built := look("built")
+	if built.Made != built.Inode {
+		t.Errorf("just built, and made as %v", built.Made)
+	}
+	for range 2 {
+		if e := look("unchanged"); e.Made != built.Made || e.Inode == built.Inode {
+			t.Errorf("%+v, want what was made as %v and touched since", e, built.Made)
+		}
+	}
+	// Written to, with size and time as they were: only the time of the change
+	// shows it.
+	file := filepath.Join(r.Root, name)
+	before := r.stat(name)
+	if err := errors.Join(os.WriteFile(file, []byte(r.read(name)), 0o755), os.Chtimes(file, before.ModTime(), before.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+	foreign := look("unchanged")
+	if foreign.Made != foreign.Inode {
+		t.Errorf("written to by somebody else, and said to be as made: %+v", foreign)
+	}
+	if e := look("unchanged"); e.Made != foreign.Inode {
+		t.Errorf("%+v, want it as first seen since, %v", e, foreign.Inode)
+	}
+	r.main("a", `println("new")`)
+	if e := look("built"); e.Made != e.Inode {
+		t.Errorf("built anew, and made as %v", e.Made)
 	}
 }
 

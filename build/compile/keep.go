@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/archmage-go/archmage/build/files"
 )
 
 // stampsFile remembers, per file of a kept directory, what it looked like when
@@ -18,6 +20,9 @@ const stampsFile = ".stamps.json"
 type stamp struct {
 	Size  int64     `json:"size"`
 	Mtime time.Time `json:"mtime"`
+
+	Inode files.Inode `json:"inode,omitzero"` // as the last run left it
+	Made  files.Inode `json:"made,omitzero"`  // as it was when its bytes were made
 }
 
 // kept is a directory with the results of earlier runs of one go command.
@@ -28,14 +33,15 @@ type stamp struct {
 type kept struct {
 	dir    string
 	stamps map[string]stamp
-	before map[string]*os.File // held open, so that no new file can get the same inode
+	before map[string]*os.File    // held open, so that no new file can get the same inode
+	made   map[string]files.Inode // of those that nobody else has touched since
 	names  []string
 }
 
 // open makes ready for building files into dir: whatever there is not as the
 // last run left it is removed.
-func open(dir string, files []string) (*kept, error) {
-	k := &kept{dir: dir, stamps: map[string]stamp{}, before: map[string]*os.File{}, names: files}
+func open(dir string, names []string) (*kept, error) {
+	k := &kept{dir: dir, stamps: map[string]stamp{}, before: map[string]*os.File{}, made: map[string]files.Inode{}, names: names}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -43,7 +49,7 @@ func open(dir string, files []string) (*kept, error) {
 	if data, err := os.ReadFile(k.path(stampsFile)); err == nil {
 		_ = json.Unmarshal(data, &k.stamps) // damaged: everything is linked again
 	}
-	for _, name := range files {
+	for _, name := range names {
 		info, err := os.Lstat(k.path(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -51,6 +57,9 @@ func open(dir string, files []string) (*kept, error) {
 		if err == nil && k.asLeft(name, info) {
 			if f, err := os.Open(k.path(name)); err == nil {
 				k.before[name] = f
+				if s := k.stamps[name]; s.Inode == inodeOf(info) {
+					k.made[name] = s.Made
+				}
 				continue
 			}
 		}
@@ -121,7 +130,7 @@ func (k *kept) settle(end outcome) map[string]State {
 			delete(fresh, name)
 			continue
 		}
-		k.stamps[name] = stamp{info.Size(), info.ModTime()}
+		k.stamps[name] = stamp{Size: info.Size(), Mtime: info.ModTime()}
 	}
 	return fresh
 }
@@ -143,6 +152,30 @@ func executable(path string) (fs.FileInfo, error) {
 		err = os.Chmod(path, 0o755)
 	}
 	return info, err
+}
+
+// settled is told when nothing more will be done to a file. The go command sets
+// the times of what is up to date, which moves the time that shows writes, so
+// that nobody else could tell whether it was written to.
+func (k *kept) settled(name string, state State) (now, made files.Inode) {
+	info, err := os.Lstat(k.path(name))
+	if err != nil {
+		return now, made
+	}
+	now = inodeOf(info)
+	made, known := k.made[name]
+	if state != Unchanged || !known {
+		made = now
+	}
+	s := k.stamps[name]
+	s.Inode, s.Made = now, made
+	k.stamps[name] = s
+	return now, made
+}
+
+func inodeOf(info fs.FileInfo) files.Inode {
+	i, _ := files.InodeOf(info)
+	return i
 }
 
 // save writes the stamps.

@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/pgzip"
 
 	"github.com/archmage-go/archmage/build/cache"
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/rootfs"
 )
 
@@ -29,6 +30,10 @@ import (
 type Blobs struct {
 	// Facts, set before the first build, is what is remembered of new layers.
 	Facts cache.Store
+
+	// Made, set likewise, gives files whose attributes alone have changed what
+	// they were when their bytes were made.
+	Made map[files.Inode]files.Inode
 
 	dir        string
 	indexes    rootfs.Indexes

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/archmage-go/archmage/build/files"
 	"github.com/archmage-go/archmage/build/rootfs"
 )
 
@@ -17,7 +18,8 @@ type contents struct {
 	epoch   time.Time
 	format  Format
 
-	progress func(bytes int64) // see [Request]; no byte depends on it
+	progress func(bytes int64)           // see [Request]; no byte depends on it
+	made     map[files.Inode]files.Inode // see [Blobs]; likewise
 }
 
 // identity is what can be told of a layer without reading a file of it.
@@ -44,7 +46,7 @@ func (c contents) identify() (identity, error) {
 	id := identity{at: time.Now()}
 	headers, files, nameless := sha256.New(), sha256.New(), false
 	err := rootfs.Outline(io.MultiWriter(headers, files), c.entries, c.epoch, func(_ io.Writer, n *rootfs.Node) error {
-		name, changed, err := nameOf(n.Data)
+		name, changed, err := c.nameOf(n.Data)
 		nameless = nameless || name == ""
 		if changed.After(id.changed) {
 			id.changed = changed
@@ -61,21 +63,33 @@ func (c contents) identify() (identity, error) {
 
 // nameOf names the bytes of a content, without reading them from anywhere; ""
 // where that cannot be. changed is zero for those that never do.
-func nameOf(c rootfs.Content) (name string, changed time.Time, err error) {
-	switch c := c.(type) {
+func (c contents) nameOf(of rootfs.Content) (name string, changed time.Time, err error) {
+	switch of := of.(type) {
 	case rootfs.Bytes:
-		sum := sha256.Sum256(c)
+		sum := sha256.Sum256(of)
 		return "sha256:" + hex.EncodeToString(sum[:]), time.Time{}, nil
 	case *fetched:
-		return c.digest, time.Time{}, nil
+		return of.digest, time.Time{}, nil
 	case section:
-		digest, err := c.layer.layer.Digest()
-		return fmt.Sprintf("%s %d %d", digest, c.off, c.size), time.Time{}, err
+		digest, err := of.layer.layer.Digest()
+		return fmt.Sprintf("%s %d %d", digest, of.off, of.size), time.Time{}, err
 	case rootfs.File:
-		stamp, err := c.Stamp()
-		return stamp.ID, stamp.Changed, err
+		return c.nameOfFile(of)
 	}
 	return "", time.Time{}, nil
+}
+
+// nameOfFile is its path with what it was when its bytes were made.
+func (c contents) nameOfFile(of rootfs.File) (name string, changed time.Time, err error) {
+	stamp, err := of.Stamp()
+	if err != nil || stamp.Inode == (files.Inode{}) {
+		return "", time.Time{}, err
+	}
+	inode := stamp.Inode
+	if made, ok := c.made[inode]; ok {
+		inode = made
+	}
+	return fmt.Sprintf("%q %v", stamp.Path, inode), inode.Last(), nil
 }
 
 // write writes the layer uncompressed.

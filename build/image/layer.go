@@ -35,7 +35,7 @@ func (p pending) write(ctx context.Context, blobs *Blobs, r Request) (layer, err
 	if err != nil {
 		return layer{}, err
 	}
-	made, err := blobs.layer(ctx, contents{entries, epoch(r), r.Format, r.Progress})
+	made, err := blobs.layer(ctx, contents{entries: entries, epoch: epoch(r), format: r.Format, progress: r.Progress})
 	if err != nil {
 		return layer{}, err
 	}

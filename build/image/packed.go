@@ -38,6 +38,7 @@ func (e *StaleError) Hint() string { return "run the same command again" }
 // layer is a new layer whose digest is known: remembered, or of what was
 // compressed for it.
 func (b *Blobs) layer(ctx context.Context, c contents) (v1.Layer, error) {
+	c.made = b.Made
 	id, err := c.identify()
 	if err != nil {
 		return nil, err

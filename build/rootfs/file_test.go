@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/archmage-go/archmage/build/files"
 )
 
 // contextStamp is the stamp of the file a of a context.
@@ -30,20 +32,20 @@ func TestAStampShowsEveryChange(t *testing.T) {
 	p := filepath.Join(dir, "a")
 	must(t, os.WriteFile(p, []byte("one"), 0o644))
 	at := time.Unix(1_600_000_000, 0)
-	stamp := func() string {
+	stamp := func() Stamp {
 		must(t, os.Chtimes(p, at, at))
 		s, err := contextStamp(t, dir)
 		must(t, err)
-		if time.Since(s.Changed) > time.Hour {
-			t.Errorf("changed at %v: the time that was set", s.Changed)
+		if last := s.Inode.Last(); time.Since(last) > time.Hour {
+			t.Errorf("changed at %v: the time that was set", last)
 		}
-		return s.ID
+		return s
 	}
 	first := stamp()
-	if again, err := contextStamp(t, dir); err != nil || again.ID != first {
-		t.Errorf("unchanged: %q, error %v; was %q", again.ID, err, first)
+	if again, err := contextStamp(t, dir); err != nil || again != first {
+		t.Errorf("unchanged: %v, error %v; was %v", again, err, first)
 	}
-	seen := map[string]string{first: "as it was"}
+	seen := map[Stamp]string{first: "as it was"}
 	for _, change := range []struct {
 		name string
 		make func() error
@@ -56,11 +58,11 @@ func TestAStampShowsEveryChange(t *testing.T) {
 	} {
 		tick(t, p)
 		must(t, change.make())
-		id := stamp()
-		if was, ok := seen[id]; ok {
+		now := stamp()
+		if was, ok := seen[now]; ok {
 			t.Errorf("%s: the same stamp as %s", change.name, was)
 		}
-		seen[id] = change.name
+		seen[now] = change.name
 	}
 }
 
@@ -75,11 +77,11 @@ func tick(t *testing.T, p string) {
 	t.Helper()
 	before, err := os.Stat(p)
 	must(t, err)
-	_, _, was, _ := identity(before)
+	was, _ := files.InodeOf(before)
 	for probe := filepath.Join(t.TempDir(), "probe"); ; {
 		info, err := os.Stat(write(t, probe, "x"))
 		must(t, err)
-		if _, _, now, _ := identity(info); now.After(was) {
+		if now, _ := files.InodeOf(info); now.Changed > was.Changed {
 			return
 		}
 	}
@@ -97,6 +99,6 @@ func TestAFileOfAnotherSizeHasNoStamp(t *testing.T) {
 	must(t, err)
 	write(t, filepath.Join(dir, "a"), "longer")
 	if s, err := n.Data.(File).Stamp(); err == nil {
-		t.Errorf("stamp %q", s.ID)
+		t.Errorf("stamp %v", s)
 	}
 }
