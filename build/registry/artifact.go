@@ -39,7 +39,11 @@ func (a Artifact) Send(ctx context.Context, r Repository) error {
 	if err != nil {
 		return err
 	}
-	return to.fail("push referrer of", a.Subject.Digest.String(), to.putBlobs(ctx, img))
+	h, err := img.Digest()
+	if err != nil {
+		return err
+	}
+	return to.fail("push", h.String(), to.putBlobs(ctx, img))
 }
 
 // Attach writes a to the repository that holds its subject, and makes Referrers
@@ -81,17 +85,10 @@ func (a Artifact) image() (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	img, err := newImage(m, func(d v1.Descriptor) (io.ReadCloser, error) {
+	return newImage(m, func(d v1.Descriptor) (io.ReadCloser, error) {
 		if d.Digest == config.Digest {
 			return io.NopCloser(bytes.NewReader([]byte(emptyConfig))), nil
 		}
 		return io.NopCloser(bytes.NewReader(a.Data)), nil
 	}, nil)
-	return artifactImage{img, file.Digest}, err
-}
-
-// artifactImage is an [Artifact] as an image, whose config all artifacts share.
-type artifactImage struct {
-	v1.Image
-	file v1.Hash
 }

@@ -49,9 +49,8 @@ func (r *remote) putBlobs(ctx context.Context, img v1.Image) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(askedAtOnce)
-	unique := uniqueOf(img)
 	for _, b := range blobs {
-		group.Go(func() error { return r.putBlob(ctx, b, unique) })
+		group.Go(func() error { return r.putBlob(ctx, b) })
 	}
 	return group.Wait()
 }
@@ -84,18 +83,6 @@ func blobsOf(img v1.Image) ([]v1.Layer, error) {
 		}
 	}
 	return blobs, nil
-}
-
-// uniqueOf is the blob of an image that no other has: its config, or the file of
-// an [Artifact]. An image that is pushed is not there, so this blob is not
-// either, and is small: to send it in vain costs less than always to ask. Zero
-// where nobody knows.
-func uniqueOf(img v1.Image) v1.Hash {
-	if a, ok := img.(artifactImage); ok {
-		return a.file
-	}
-	h, _ := img.ConfigName()
-	return h
 }
 
 func manifestOf(img v1.Image) (Manifest, error) {

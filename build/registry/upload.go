@@ -14,17 +14,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// putBlob makes sure that a blob is there, once per run. The one that is absent
-// for all that is known is not asked for.
-func (r *remote) putBlob(ctx context.Context, l v1.Layer, absent v1.Hash) error {
+// putBlob makes sure that a blob is there, once per run.
+func (r *remote) putBlob(ctx context.Context, l v1.Layer) error {
 	h, err := l.Digest()
 	if err != nil {
 		return err
 	}
 	_, err = r.client.blobs.get(ctx, r.repo.Name()+"@"+h.String(), func() (struct{}, error) {
-		if h == absent {
-			return struct{}{}, r.bring(ctx, l, h)
-		}
 		_, err := r.send(ctx, call{method: http.MethodHead, path: "blobs/" + h.String(), ok: []int{http.StatusOK}})
 		var final *answer
 		if errors.As(err, &final) {
