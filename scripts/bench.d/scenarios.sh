@@ -93,9 +93,14 @@ after_change() {
   package=$(cut -d' ' -f"$1" "$home/changed")
   [ -n "$package" ] || { say "$subject has no package that commands share" && return 0; }
   new_registry
+  # The go command stamps whether a checkout has changes: the first change to a
+  # clean one links every program anew, whoever builds it. And archmage reads twice
+  # what was linked within the last seconds.
+  for name in archmage ko loop; do change "$home/$name" "$package" warm; done
   warm archmage_image "$here"
   warm ko_image "$here"
   warm loop "$here"
+  warm archmage_image "$here"
   for ((round = 1; round <= rounds; round++)); do
     for name in archmage ko loop; do
       change "$home/$name" "$package" "$RANDOM$RANDOM$RANDOM$RANDOM"
